@@ -1,0 +1,171 @@
+#include "core/engine.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "core/actions.hpp"
+#include "core/step.hpp"
+
+namespace holdfast::core {
+namespace {
+
+// What a user's completion or observer throws ends here: there is nobody to give it to.
+template <class Call>
+void swallow(Call&& user_code) noexcept {
+    try {
+        user_code();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): documented for handlers and observers
+    }
+}
+
+}  // namespace
+
+engine::engine(std::unique_ptr<store> to, std::shared_ptr<host> in, settings how)
+    : store_(std::move(to)), host_(std::move(in)), settings_(std::move(how)) {
+    store_->start(*this);
+}
+
+engine::~engine() { stop(); }
+
+void engine::perform(actions& todo) {
+    if (todo.wake_at != time_point::max()) host_->wake_at(todo.wake_at);
+    for (auto& action : todo.all()) {
+        std::visit(
+            [this](auto& what) {
+                using type = std::decay_t<decltype(what)>;
+                if constexpr (std::is_same_v<type, do_ask>) {
+                    store_->acquire(what.id, *what.what);
+                } else if constexpr (std::is_same_v<type, do_wait>) {
+                    store_->wait(what.id, {what.what->name, what.what->id}, what.cursor);
+                } else if constexpr (std::is_same_v<type, do_end_wait>) {
+                    store_->end_wait(what.id);
+                } else if constexpr (std::is_same_v<type, do_renew>) {
+                    store_->renew(what.id, what.what);
+                } else if constexpr (std::is_same_v<type, do_downgrade>) {
+                    store_->downgrade(what.id, what.what);
+                } else if constexpr (std::is_same_v<type, do_release>) {
+                    store_->release(what.id, what.what);
+                } else if constexpr (std::is_same_v<type, do_tell_risk>) {
+                    what.held->at_risk.request_stop();
+                } else if constexpr (std::is_same_v<type, do_tell_lost>) {
+                    what.held->at_risk.request_stop();
+                    what.held->lost.request_stop();
+                } else if constexpr (std::is_same_v<type, do_emit>) {
+                    auto& told = what.it->what;
+                    told.lock = what.it->lock;
+                    if (what.it->why) told.why = &*what.it->why;
+                    if (what.it->holder) told.holder = &*what.it->holder;
+                    swallow([&] { settings_.watch->on_event(told); });
+                } else {
+                    if (what.then) swallow([&] { what.then(std::move(what.outcome)); });
+                }
+            },
+            action);
+    }
+    if (todo.idle) todo.idle();
+}
+
+void engine::emit(actions& out, event what, const std::string& lock, std::optional<failure> why,
+                  std::optional<holder_info> holder) {
+    if (!settings_.watch) return;
+    auto body = std::make_unique<do_emit::body>();
+    *body = {what, lock, std::move(why), std::move(holder)};
+    out.add(do_emit{std::move(body)});
+}
+
+call_id engine::start_call(const std::shared_ptr<call>& started) {
+    started->id = ++next_id_;
+    started->asked = host_->now();
+    calls_.emplace(started->id, started);
+    return started->id;
+}
+
+std::shared_ptr<call> engine::take_call(call_id id) {
+    const auto found = calls_.find(id);
+    if (found == calls_.end()) return {};
+    auto taken = std::move(found->second);
+    calls_.erase(found);
+    timers_.cancel(*taken);
+    return taken;
+}
+
+duration engine::call_limit(duration ttl) const {
+    return std::clamp<duration>(ttl / 3, std::chrono::milliseconds{10}, std::chrono::seconds{5});
+}
+
+// Exponential with jitter, so that clients that failed together do not come back together.
+duration engine::backoff(std::uint32_t failures, duration longest) {
+    const auto step = std::chrono::milliseconds{10} * (1U << std::min(failures, 7U));
+    const auto limit = std::min<duration>(step, longest);
+    return limit / 2 + limit / 2 * static_cast<int>(host_->random() % 1024) / 1024;
+}
+
+lane& engine::lane_of(const std::string& name) {
+    const auto [found, made] = lanes_.try_emplace(name);
+    if (made) found->second.name = &found->first;
+    return found->second;
+}
+
+void engine::drop_if_empty(lane& l) {
+    if (l.queue.empty() && l.holds.empty() && l.reentrant.empty() && !l.releasing) {
+        lanes_.erase(lanes_.find(*l.name));
+    }
+}
+
+void engine::run_due() {
+    step([this](actions& out) {
+        armed_ = time_point::max();
+        const time_point now = host_->now();
+        while (timed* due = timers_.pop_due(now)) due->fall_due(*this, out);
+    });
+}
+
+void engine::close() {
+    step([this](actions& out) {
+        if (std::exchange(closed_, true)) return;
+        std::vector<std::shared_ptr<op>> waiting;
+        waiting.reserve(ops_.size());
+        for (auto& [id, o] : ops_) waiting.push_back(o);
+        std::ranges::sort(waiting, {}, &op::id);
+        for (auto& o : waiting) {
+            if (o->status == op::state::finished) continue;
+            give_up(o, {.code = errc::cancelled, .detail = "the client is shut down"}, out);
+        }
+        std::vector<hold*> held;
+        for (auto& [name, l] : lanes_) held.insert(held.end(), l.holds.begin(), l.holds.end());
+        for (hold* h : held) {
+            lose(*h, loss_reason::shut_down, out);
+            start_release(make_job(*h));
+        }
+    });
+}
+
+std::size_t engine::unfinished() {
+    std::lock_guard guard{mutex_};
+    return ops_.size() + jobs_.size();
+}
+
+void engine::on_idle(std::function<void()> idle) {
+    std::lock_guard guard{mutex_};
+    idle_ = std::move(idle);
+}
+
+void engine::stop() noexcept {
+    {
+        std::lock_guard guard{mutex_};
+        if (std::exchange(stopped_, true)) return;
+    }
+    store_->stop();
+}
+
+std::uint32_t engine::hold_count(const std::string& name, owner_id owner) {
+    std::lock_guard guard{mutex_};
+    const auto found = lanes_.find(name);
+    if (found == lanes_.end()) return 0;
+    for (const hold* h : found->second.reentrant) {
+        if (h->owner == owner && h->valid(host_->now())) return h->count;
+    }
+    return 0;
+}
+
+}  // namespace holdfast::core

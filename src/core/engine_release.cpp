@@ -1,0 +1,252 @@
+// Releasing: exact, retried until it is certain, or passed on inside the process.
+#include <algorithm>
+
+#include "core/actions.hpp"
+#include "core/engine.hpp"
+#include "core/step.hpp"
+#include "support/planted.hpp"
+
+namespace holdfast::core {
+
+void engine::enter_lane(const hold_ptr& h) {
+    lane& l = lane_of(h->asked->name);
+    h->where = &l;
+    l.holds.push_back(h.get());
+    if (h->reentrant) l.reentrant.push_back(h.get());
+    schedule_hold(*h);
+}
+
+// The hold no longer keeps others of this process out.
+void engine::leave_lane(hold& h, actions& out) {
+    if (h.where == nullptr) return;
+    lane& l = *h.where;
+    std::erase(l.holds, &h);
+    if (h.status == hold::state::released) forget_reentrant(h, l);
+    // A reentrant hold that was lost is remembered until its last lease is gone.
+    if (!h.reentrant || h.status == hold::state::released) h.where = nullptr;
+    advance(l, out);
+}
+
+void engine::forget_reentrant(hold& h, lane& l) {
+    if (h.reentrant) std::erase(l.reentrant, &h);
+}
+
+void engine::release(const hold_ptr& held, done then) {
+    const bool running = step([&](actions& out) {
+        hold& h = *held;
+        if (h.status == hold::state::held && !h.valid(host_->now())) lose(h, overdue(h), out);
+        if (h.status == hold::state::released) {
+            return out.add(do_done{std::move(then), failure{.code = errc::not_held,
+                                                            .detail = "nothing is held",
+                                                            .lock = h.asked->name}});
+        }
+        if (h.status == hold::state::lost) return release_lost(h, std::move(then), out);
+        if (h.count > 1) {
+            --h.count;
+            return out.add(do_done{std::move(then), {}});
+        }
+        release_held(h, std::move(then), out);
+    });
+    if (!running) then(failure{.code = errc::not_held, .detail = "the client is shut down"});
+}
+
+// The store may still have it, if only our deadline passed: it is tidied up in the background.
+void engine::release_lost(hold& h, done then, actions& out) {
+    out.add(do_done{std::move(then), failure{.code = errc::lost,
+                                             .detail = std::string("the lease was lost: ") +
+                                                       to_string(h.loss),
+                                             .lock = h.asked->name,
+                                             .loss = h.loss}});
+    if (h.count > 1) {
+        --h.count;
+        return;
+    }
+    if (lane* l = std::exchange(h.where, nullptr); l != nullptr) {
+        forget_reentrant(h, *l);
+        advance(*l, out);
+    }
+    // Told so by the store, or tidied up already: nothing is left there.
+    const bool maybe_there = h.loss == loss_reason::expired || h.loss == loss_reason::unreachable ||
+                             h.loss == loss_reason::hold_max;
+    h.status = hold::state::released;
+    if (maybe_there) start_release(make_job(h));
+}
+
+void engine::release_held(hold& h, done then, actions& out) {
+    if (planted(bug::handover_of_lost_hold)) h.deadline = host_->now() + h.ttl;
+    lane& l = *h.where;
+    timers_.cancel(h);
+    h.status = hold::state::released;
+    h.where = nullptr;
+    std::erase(l.holds, &h);
+    forget_reentrant(h, l);
+    if (hand_over(h, l, out)) {
+        tell_released(h, out);
+        return out.add(do_done{std::move(then), {}});
+    }
+    auto job = make_job(h);
+    job->then = std::move(then);
+    if (h.exclusive()) {
+        l.releasing = true;
+        job->blocks = &l;
+    } else {
+        advance(l, out);
+    }
+    if (planted(bug::renewal_outlives_release)) {
+        h.status = hold::state::held;
+        schedule_hold(h);
+    }
+    // A renewal in flight is answered first, so that none reaches the store after the release.
+    if (h.renewing != 0) {
+        h.waiting_release = std::move(job);
+    } else {
+        start_release(job);
+    }
+}
+
+// The next acquisition of this process gets the hold with the next token of its block, without the
+// store: as long as the block lasts, so that others get their turn.
+bool engine::hand_over(hold& h, lane& l, actions& out) {
+    if (h.handovers_left == 0 || l.queue.empty() || !h.exclusive()) return false;
+    const std::shared_ptr<op> next = l.queue.front();
+    const request& r = next->asked;
+    const time_point now = host_->now();
+    const bool same = next->status == op::state::queued && r.what.how == access::exclusive &&
+                      r.what.what == h.asked->what && r.what.next == h.next &&
+                      r.what.ttl == h.ttl && r.what.permits != 0 &&
+                      r.renew == renewal::automatic && h.renew == renewal::automatic;
+    if (!same || h.deadline.load() - now < h.ttl / 2 || h.hold_end != time_point::max()) {
+        return false;
+    }
+    auto passed = std::make_shared<hold>(*this, h.asked);
+    passed->token = planted(bug::handover_keeps_token) ? h.token
+                                                       : fencing_token{h.token.value() + 1};
+    passed->deadline = h.deadline.load();
+    passed->acquired = now;
+    passed->ttl = h.ttl;
+    passed->next = h.next;
+    passed->owner = r.owner;
+    passed->reentrant = r.reentrant;
+    passed->renew_at = h.renew_at;
+    passed->handovers_left = h.handovers_left - 1;
+    if (r.hold_max != forever) passed->hold_end = now + r.hold_max;
+    finish(next, std::move(passed), out);
+    return true;
+}
+
+std::shared_ptr<release_job> engine::make_job(hold& h) {
+    auto job = std::make_shared<release_job>();
+    job->id = ++next_id_;
+    job->what = {h.asked->name, h.asked->id};
+    job->held = h.shared_from_this();
+    job->ttl = h.ttl;
+    job->until = host_->now() + h.ttl;
+    jobs_.emplace(job->id, job);
+    return job;
+}
+
+// Whatever the store has of an acquisition that ended without a hold.
+void engine::clean_up(const op& o) {
+    auto job = std::make_shared<release_job>();
+    job->id = ++next_id_;
+    job->what = {o.what->name, o.what->id};
+    job->ttl = o.what->ttl;
+    job->until = host_->now() + o.what->ttl;
+    jobs_.emplace(job->id, job);
+    start_release(job);
+}
+
+void engine::start_release(const std::shared_ptr<release_job>& job) {
+    releases_due_.push_back(job);
+}
+
+void engine::start_waiting_release(hold& h) {
+    if (h.waiting_release) start_release(std::exchange(h.waiting_release, nullptr));
+}
+
+void engine::tell_released(const hold& h, actions& out) {
+    emit(out,
+         {.what = event::type::released, .token = h.token, .took = host_->now() - h.acquired},
+         h.asked->name);
+}
+
+void engine::send_releases(actions& out) {
+    const auto due = std::exchange(releases_due_, {});
+    for (std::size_t from = 0; from < due.size(); from += store_->caps().batch_max) {
+        const auto to = std::min(due.size(), from + store_->caps().batch_max);
+        auto sent = std::make_shared<call>();
+        sent->releasing.assign(due.begin() + static_cast<std::ptrdiff_t>(from),
+                               due.begin() + static_cast<std::ptrdiff_t>(to));
+        const call_id id = start_call(sent);
+        std::vector<hold_ref> what;
+        what.reserve(to - from);
+        duration shortest = forever;
+        for (const auto& job : sent->releasing) {
+            what.push_back(job->what);
+            shortest = std::min(shortest, job->ttl);
+        }
+        timers_.schedule(*sent, sent->asked + call_limit(shortest));
+        out.add(do_release{id, std::move(what)});
+    }
+}
+
+void engine::released(call_id id, result<std::vector<release_reply>> answer) {
+    step([&](actions& out) {
+        const auto answered = take_call(id);
+        if (!answered) return;
+        if (answer && answer->size() != answered->releasing.size()) {
+            answer = failure{.code = errc::bad_reply,
+                             .detail = "the store answered another number of releases"};
+        }
+        for (std::size_t i = 0; i < answered->releasing.size(); ++i) {
+            const auto& job = answered->releasing[i];
+            if (answer) {
+                release_answered(job, (*answer)[i], out);
+            } else {
+                release_failed(job, answer.error(), out);
+            }
+        }
+    });
+}
+
+void engine::release_answered(const std::shared_ptr<release_job>& job, release_reply reply,
+                              actions& out) {
+    // Gone although we believed in it: somebody broke it. After a repetition, it was ourselves.
+    if (reply == release_reply::not_held && job->held && job->failures == 0) {
+        return end_release(job,
+                           failure{.code = errc::lost,
+                                   .detail = "the hold was removed from the store before",
+                                   .lock = job->what.name,
+                                   .loss = loss_reason::removed},
+                           out);
+    }
+    end_release(job, {}, out);
+}
+
+void engine::release_failed(const std::shared_ptr<release_job>& job, const failure& why,
+                            actions& out) {
+    if (!jobs_.contains(job->id)) return;
+    const time_point now = host_->now();
+    if (now >= job->until || planted(bug::release_not_retried)) {
+        emit(out, {.what = event::type::abandoned}, job->what.name, why);
+        auto unknown = why;
+        unknown.code = errc::outcome_unknown;
+        unknown.lock = job->what.name;
+        return end_release(job, std::move(unknown), out);
+    }
+    const auto pause = backoff(job->failures++, std::chrono::seconds{1});
+    emit(out, {.what = event::type::retried, .took = pause}, job->what.name, why);
+    timers_.schedule(*job, std::min(now + pause, job->until));
+}
+
+void engine::end_release(const std::shared_ptr<release_job>& job, result<void> outcome,
+                         actions& out) {
+    if (jobs_.erase(job->id) == 0) return;
+    if (job->held && outcome) tell_released(*job->held, out);
+    if (job->then) out.add(do_done{std::move(job->then), std::move(outcome)});
+    if (job->blocks == nullptr) return;
+    job->blocks->releasing = false;
+    advance(*job->blocks, out);
+}
+
+}  // namespace holdfast::core

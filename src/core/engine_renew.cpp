@@ -1,0 +1,337 @@
+// Renewing, and telling losses. One schedule for all leases of the client: those that fall due
+// together are renewed together, each answer counts for its own lease alone.
+#include <algorithm>
+
+#include "core/actions.hpp"
+#include "core/engine.hpp"
+#include "core/step.hpp"
+#include "support/planted.hpp"
+
+namespace holdfast::core {
+namespace {
+
+constexpr duration least_margin = std::chrono::milliseconds{1};
+
+failure why_lost(const hold& h) {
+    return {.code = errc::lost,
+            .detail = std::string("the lease was lost: ") + to_string(h.loss),
+            .lock = h.asked->name,
+            .loss = h.loss};
+}
+
+failure why_not(const hold& h) {
+    if (h.status == hold::state::lost) return why_lost(h);
+    return {.code = errc::not_held, .detail = "nothing is held", .lock = h.asked->name};
+}
+
+}  // namespace
+
+// Moves the local deadline, which never comes nearer by it.
+void engine::prolong(hold& h, time_point asked, duration remaining) {
+    auto margin = least_margin + h.ttl / 1'000'000 * store_->caps().drift_ppm;
+    if (planted(bug::no_margin_at_deadline)) margin = -h.ttl / 2;
+    const time_point deadline = std::min(asked + remaining - margin, h.hold_end);
+    if (deadline > h.deadline.load()) {
+        h.deadline = deadline;
+        h.risk_told = false;
+    }
+    // A third of the ttl leaves time for several more tries. Rounded, so that many leases share a
+    // moment and with it a request.
+    const duration grain = std::max<duration>(h.ttl / 64, duration{1});
+    const time_point due = asked + std::min(h.ttl, remaining) / 3;
+    h.renew_at = due - due.time_since_epoch() % grain;
+    h.failures = 0;
+}
+
+void engine::schedule_hold(hold& h) {
+    if (h.status != hold::state::held) return timers_.cancel(h);
+    time_point next = h.deadline.load();
+    if (!h.risk_told) next = std::min(next, next - h.ttl / 3);
+    if (h.renew == renewal::automatic && h.renewing == 0) next = std::min(next, h.renew_at);
+    timers_.schedule(h, next);
+}
+
+// Why the time ran out.
+loss_reason engine::overdue(const hold& h) {
+    if (h.deadline.load() >= h.hold_end) return loss_reason::hold_max;
+    return h.failures > 0 || h.renewing != 0 ? loss_reason::unreachable : loss_reason::expired;
+}
+
+void engine::hold_due(hold& h, actions& out) {
+    const time_point now = host_->now();
+    const time_point deadline = h.deadline.load();
+    if (now >= deadline) {
+        if (planted(bug::loss_not_told)) return;
+        return lose(h, overdue(h), out);
+    }
+    if (!h.risk_told && now >= deadline - h.ttl / 3) tell_risk(h, out);
+    const bool wanted = h.renew == renewal::automatic && h.renewing == 0 && now >= h.renew_at;
+    // A renewal that is about to be sent schedules the hold itself.
+    wanted ? renewals_due_.push_back(h.shared_from_this()) : schedule_hold(h);
+}
+
+// Never beyond hold_max.
+duration engine::renewal_ttl(const hold& h, time_point now) const {
+    if (h.hold_end == time_point::max()) return h.ttl;
+    return std::clamp(h.hold_end - now, store_->caps().ttl_min, h.ttl);
+}
+
+void engine::send_renewals(actions& out) {
+    const auto due = std::exchange(renewals_due_, {});
+    for (std::size_t from = 0; from < due.size(); from += store_->caps().batch_max) {
+        const auto to = std::min(due.size(), from + store_->caps().batch_max);
+        auto sent = std::make_shared<call>();
+        sent->renewing.assign(due.begin() + static_cast<std::ptrdiff_t>(from),
+                              due.begin() + static_cast<std::ptrdiff_t>(to));
+        const call_id id = start_call(sent);
+        std::vector<renewal_request> lines;
+        lines.reserve(to - from);
+        duration shortest = forever;
+        for (const hold_ptr& h : sent->renewing) {
+            h->renewing = id;
+            lines.push_back({.hold = {h->asked->name, h->asked->id},
+                             .ttl = renewal_ttl(*h, sent->asked)});
+            shortest = std::min(shortest, h->ttl);
+            schedule_hold(*h);
+        }
+        timers_.schedule(*sent, sent->asked + call_limit(shortest));
+        out.add(do_renew{id, std::move(lines)});
+    }
+}
+
+// No answer in time. It may still come, and then it counts from when it was asked for.
+void engine::call_due(call& c, actions& out) {
+    const auto kept = take_call(c.id);
+    const failure silent{.code = errc::outcome_unknown,
+                         .detail = "the store does not answer"};
+    if (kept->single) return kept->single(kept->asked, silent, out);
+    for (const auto& job : kept->releasing) release_failed(job, silent, out);
+    const bool first_time = std::ranges::any_of(
+        kept->renewing, [&](const hold_ptr& h) { return h->renewing == kept->id; });
+    for (const hold_ptr& h : kept->renewing) {
+        if (h->renewing == kept->id) renewal_failed(*h, silent, out);
+    }
+    if (!first_time) return;
+    calls_.emplace(kept->id, kept);
+    timers_.schedule(*kept, kept->asked + kept->renewing.front()->ttl);
+}
+
+void engine::renewed(call_id id, result<std::vector<renewal_reply>> answer) {
+    step([&](actions& out) {
+        const auto answered = take_call(id);
+        if (!answered) return;
+        if (answered->single) {
+            auto one = answer ? result<renewal_reply>{answer->front()}
+                              : result<renewal_reply>{std::move(answer).error()};
+            return answered->single(answered->asked, one, out);
+        }
+        if (answer && answer->size() != answered->renewing.size()) {
+            answer = failure{.code = errc::bad_reply,
+                             .detail = "the store answered another number of renewals"};
+        }
+        for (std::size_t i = 0; i < answered->renewing.size(); ++i) {
+            hold& h = *answered->renewing[i];
+            const bool current = h.renewing == id;
+            if (answer) {
+                renewal_answered(h, answered->asked, (*answer)[i], current, out);
+            } else if (current) {
+                renewal_failed(h, answer.error(), out);
+            }
+        }
+    });
+}
+
+void engine::renewal_answered(hold& h, time_point asked, const renewal_reply& reply, bool current,
+                              actions& out) {
+    if (current) h.renewing = 0;
+    if (h.status == hold::state::released) {
+        if (current) start_waiting_release(h);
+        return;
+    }
+    if (h.status == hold::state::lost) {
+        // Lost stays lost, whatever the store says now.
+        if (!planted(bug::renewal_revives_lost) || reply.lost != loss_reason::none) return;
+        h.status = hold::state::held;
+    }
+    if (reply.lost != loss_reason::none) return lose(h, reply.lost, out);
+    prolong(h, asked, reply.remaining);
+    schedule_hold(h);
+    emit(out,
+         {.what = event::type::renewed, .token = h.token, .took = host_->now() - asked},
+         h.asked->name);
+}
+
+void engine::renewal_failed(hold& h, const failure& why, actions& out) {
+    h.renewing = 0;
+    if (h.status == hold::state::released) start_waiting_release(h);
+    if (h.status != hold::state::held) return;
+    const auto pause = backoff(h.failures++, h.ttl / 16);
+    h.renew_at = host_->now() + pause;
+    if (planted(bug::renewal_gives_up)) h.renew_at = time_point::max();
+    emit(out, {.what = event::type::retried, .token = h.token, .took = pause}, h.asked->name,
+         why);
+    schedule_hold(h);
+}
+
+void engine::tell_risk(hold& h, actions& out) {
+    h.risk_told = true;
+    out.add(do_tell_risk{h.shared_from_this()});
+    emit(out,
+         {.what = event::type::at_risk,
+          .token = h.token,
+          .took = h.deadline.load() - host_->now()},
+         h.asked->name);
+}
+
+void engine::lose(hold& h, loss_reason why, actions& out) {
+    if (h.status != hold::state::held) return;
+    h.loss = why;
+    h.status = hold::state::lost;
+    timers_.cancel(h);
+    out.add(do_tell_lost{h.shared_from_this()});
+    emit(out,
+         {.what = event::type::lost,
+          .token = h.token,
+          .took = host_->now() - h.acquired,
+          .loss = why},
+         h.asked->name);
+    leave_lane(h, out);
+}
+
+void engine::check(hold& held) {
+    if (held.status != hold::state::held || held.valid(host_->now())) return;
+    step([&](actions& out) {
+        if (!held.valid(host_->now())) lose(held, overdue(held), out);
+    });
+}
+
+void engine::gone(const hold_ref& which, loss_reason why) {
+    step([&](actions& out) {
+        const auto found = lanes_.find(which.name);
+        if (found == lanes_.end()) return;
+        const auto& holds = found->second.holds;
+        const auto mine = std::ranges::find_if(
+            holds, [&](const hold* h) { return h->asked->id == which.id; });
+        if (mine != holds.end()) lose(**mine, why, out);
+    });
+}
+
+void engine::start_single(renewal_request what, bool as_downgrade, single_answered then,
+                          actions& out) {
+    auto sent = std::make_shared<call>();
+    sent->single = std::move(then);
+    const call_id id = start_call(sent);
+    timers_.schedule(*sent, sent->asked + call_limit(what.ttl));
+    if (as_downgrade) {
+        out.add(do_downgrade{id, std::move(what)});
+    } else {
+        out.add(do_renew{id, {std::move(what)}});
+    }
+}
+
+// One renewal of one hold on behalf of a caller. `settle` runs when the store said yes.
+void engine::ask_for(const hold_ptr& held, renewal_request what, bool as_downgrade,
+                     std::function<void(hold&, actions&)> settle, done then) {
+    what.hold = {held->asked->name, held->asked->id};
+    const bool running = step([&](actions& out) {
+        if (held->status == hold::state::held && !held->valid(host_->now())) {
+            lose(*held, overdue(*held), out);
+        }
+        if (held->status != hold::state::held) {
+            return out.add(do_done{std::move(then), why_not(*held)});
+        }
+        auto answered = [this, held, settle = std::move(settle), then = std::move(then)](
+                            time_point asked, const result<renewal_reply>& answer, actions& after) {
+            if (answer && answer->lost != loss_reason::none) lose(*held, answer->lost, after);
+            if (held->status != hold::state::held) {
+                return after.add(do_done{then, why_not(*held)});
+            }
+            if (!answer) return after.add(do_done{then, answer.error()});
+            prolong(*held, asked, answer->remaining);
+            schedule_hold(*held);
+            settle(*held, after);
+            after.add(do_done{then, {}});
+        };
+        start_single(std::move(what), as_downgrade, std::move(answered), out);
+    });
+    if (!running) then(failure{.code = errc::cancelled, .detail = "the client is shut down"});
+}
+
+void engine::renew(const hold_ptr& held, duration ttl, done then) {
+    ask_for(held, {.hold = {}, .ttl = ttl == duration::zero() ? held->ttl : ttl}, false,
+            [](hold&, actions&) {}, std::move(then));
+}
+
+void engine::detach(const hold_ptr& held, done then) {
+    ask_for(held, {.hold = {}, .ttl = held->ttl, .bind = binding::detach}, false,
+            [this](hold& h, actions& out) {
+                h.status = hold::state::released;
+                timers_.cancel(h);
+                leave_lane(h, out);
+            },
+            std::move(then));
+}
+
+void engine::downgrade(const hold_ptr& held, done then) {
+    ask_for(held, {.hold = {}, .ttl = held->ttl}, true,
+            [this](hold& h, actions& out) {
+                h.how = access::shared;
+                h.handovers_left = 0;
+                if (h.where != nullptr) advance(*h.where, out);
+            },
+            std::move(then));
+}
+
+void engine::downgraded(call_id id, result<renewal_reply> answer) {
+    step([&](actions& out) {
+        const auto answered = take_call(id);
+        if (answered && answered->single) answered->single(answered->asked, answer, out);
+    });
+}
+
+void engine::adopt(request what, const claim_id& id, fencing_token token, acquire_done then) {
+    auto o = std::make_shared<op>();
+    o->asked = std::move(what);
+    o->then = std::move(then);
+    const bool running = step([&](actions& out) {
+        o->started = host_->now();
+        auto named = std::make_shared<claim>(o->asked.what);
+        named->id = id;
+        renewal_request attach{.hold = {named->name, id},
+                               .ttl = named->ttl,
+                               .bind = binding::attach,
+                               .token = token};
+        auto answered = [this, o, named, token](time_point asked,
+                                                const result<renewal_reply>& answer,
+                                                actions& after) {
+            adopt_answered(*o, named, token, asked, answer, after);
+        };
+        start_single(std::move(attach), false, std::move(answered), out);
+    });
+    if (!running) o->then(failure{.code = errc::cancelled, .detail = "the client is shut down"});
+}
+
+void engine::adopt_answered(op& o, const std::shared_ptr<claim>& named, fencing_token token,
+                            time_point asked, const result<renewal_reply>& answer, actions& out) {
+    if (!answer) return out.add(do_finish{std::move(o.then), answer.error()});
+    if (answer->lost != loss_reason::none) {
+        return out.add(do_finish{std::move(o.then),
+                                 failure{.code = errc::lost,
+                                         .detail = std::string("the hold of this ticket is gone: ") +
+                                                   to_string(answer->lost),
+                                         .lock = named->name,
+                                         .loss = answer->lost}});
+    }
+    named->what = answer->what;
+    named->how = answer->how;
+    named->permits = answer->permits;
+    o.what = named;
+    const hold_ptr h = make_hold(o, asked, token, answer->remaining);
+    enter_lane(h);
+    emit(out,
+         {.what = event::type::acquired, .token = token, .took = host_->now() - o.started},
+         named->name);
+    out.add(do_finish{std::move(o.then), h});
+}
+
+}  // namespace holdfast::core
