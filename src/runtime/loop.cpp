@@ -1,0 +1,219 @@
+#include "runtime/loop.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace holdfast::runtime {
+namespace asio = boost::asio;
+namespace {
+
+thread_local const void* driven_here = nullptr;
+
+int open_timer() {
+    const int fd = ::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (fd < 0) throw std::system_error(errno, std::system_category(), "timerfd_create");
+    return fd;
+}
+
+// A handler has nobody to throw to.
+template <class Work>
+void run_guarded(Work& work) noexcept {
+    try {
+        work();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): documented at loop::post
+    }
+}
+
+}  // namespace
+
+// One thread at a time drives: it runs the handlers that are ready or sleeps until one is. Callers
+// that block take over from the loop's own thread; further ones sleep until their signal is set or
+// until it is their turn to drive.
+struct loop::state : std::enable_shared_from_this<loop::state> {
+    asio::io_context io{1};
+    asio::posix::stream_descriptor timer{io, open_timer()};
+    std::function<void()> due;
+
+    std::mutex mutex;
+    std::condition_variable idle;    // nobody drives any more
+    std::condition_variable served;  // the loop's own thread is wanted
+    bool driven = false;
+    bool own_thread_drives = false;
+    bool stopping = false;
+    std::list<signal*> blocked;  // callers in wait(), in the order of their arrival
+    time_point armed = time_point::max();
+    std::thread thread;
+
+    void await_timer() {
+        timer.async_wait(asio::posix::stream_descriptor::wait_read,
+                         [this](const boost::system::error_code& error) {
+                             if (error) return;
+                             on_timer();
+                             await_timer();
+                         });
+    }
+
+    void on_timer() {
+        std::uint64_t fired = 0;
+        if (::read(timer.native_handle(), &fired, sizeof fired) != sizeof fired) return;
+        {
+            std::lock_guard guard{mutex};
+            armed = time_point::max();
+        }
+        if (due) run_guarded(due);
+    }
+
+    void arm(time_point when) {
+        const auto since_boot = std::max<duration>(when.time_since_epoch(), duration{1});
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
+        itimerspec at{};
+        at.it_value.tv_sec = seconds.count();
+        at.it_value.tv_nsec = (since_boot - seconds).count();
+        ::timerfd_settime(timer.native_handle(), TFD_TIMER_ABSTIME, &at, nullptr);
+    }
+
+    // Runs handlers until there is a reason to look around.
+    void drive_once() {
+        const void* outer = std::exchange(driven_here, this);
+        io.restart();
+        auto ready = [this] { io.run_one(), io.poll(); };
+        run_guarded(ready);
+        driven_here = outer;
+    }
+
+    void interrupt() {
+        asio::post(io, [] {});
+    }
+
+    // The driver leaves: the longest blocked caller takes over, else the loop's own thread.
+    void pass_on() {
+        driven = false;
+        idle.notify_all();
+        if (!blocked.empty()) {
+            blocked.front()->wake.notify_one();
+        } else if (thread.joinable() || armed != time_point::max()) {
+            need_own_thread();
+        }
+    }
+
+    void need_own_thread() {
+        if (thread.joinable() || stopping) {
+            served.notify_one();
+            return;
+        }
+        // A signal of the program is for the program's threads.
+        sigset_t all;
+        sigset_t before;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before);
+        thread = std::thread([self = shared_from_this()] { self->serve(); });
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+
+    void serve() {
+        ::pthread_setname_np(::pthread_self(), "holdfast");
+        std::unique_lock lock{mutex};
+        while (!stopping) {
+            if (driven || !blocked.empty()) {
+                served.wait(lock);
+                continue;
+            }
+            driven = own_thread_drives = true;
+            lock.unlock();
+            drive_once();
+            lock.lock();
+            own_thread_drives = false;
+            pass_on();
+        }
+    }
+};
+
+loop::loop() : state_(std::make_shared<state>()) { state_->await_timer(); }
+
+loop::~loop() { stop(); }
+
+boost::asio::io_context& loop::io() noexcept { return state_->io; }
+
+void loop::post(std::function<void()> work) {
+    asio::post(state_->io, [work = std::move(work)] { run_guarded(work); });
+    std::lock_guard guard{state_->mutex};
+    state_->need_own_thread();
+}
+
+void loop::on_due(std::function<void()> due) { state_->due = std::move(due); }
+
+void loop::wake_at(time_point when) {
+    std::lock_guard guard{state_->mutex};
+    if (when >= state_->armed || state_->stopping) return;
+    state_->armed = when;
+    state_->arm(when);
+    state_->need_own_thread();
+}
+
+void loop::set(signal& what) {
+    std::lock_guard guard{state_->mutex};
+    what.is_set.store(true, std::memory_order_release);
+    what.wake.notify_one();
+    if (what.drives && !driving()) state_->interrupt();
+}
+
+bool loop::wait(signal& what, time_point limit) {
+    state& s = *state_;
+    const bool nested = driving();  // a handler that blocks goes on serving the others
+    std::unique_lock lock{s.mutex};
+    const auto place = s.blocked.insert(s.blocked.end(), &what);
+    if (s.own_thread_drives && !nested) s.interrupt();
+    while (!what.is_set && boot_clock::now() < limit && !s.stopping) {
+        if (s.driven && !nested) {
+            // The driver's timer follows boot_clock; this sleep does not, so it looks now and then.
+            const auto left = limit - boot_clock::now();
+            what.wake.wait_for(lock, std::min<duration>(left, std::chrono::seconds{1}));
+            continue;
+        }
+        s.driven = what.drives = true;
+        if (limit < s.armed) s.arm(s.armed = limit);
+        lock.unlock();
+        s.drive_once();
+        lock.lock();
+        s.driven = nested;
+        what.drives = false;
+    }
+    s.blocked.erase(place);
+    if (!s.driven) s.pass_on();
+    return what.is_set;
+}
+
+bool loop::driving() const noexcept { return driven_here == state_.get(); }
+
+void loop::stop() noexcept {
+    state& s = *state_;
+    std::thread own;
+    {
+        std::unique_lock lock{s.mutex};
+        if (std::exchange(s.stopping, true)) return;
+        own = std::move(s.thread);
+        s.interrupt();
+        s.served.notify_all();
+        for (signal* blocked : s.blocked) blocked->wake.notify_one();
+        if (!driving()) s.idle.wait(lock, [&] { return !s.driven; });
+    }
+    if (!own.joinable()) return;
+    if (driving()) {
+        own.detach();  // the thread keeps the state until it has left the handler
+    } else {
+        own.join();
+    }
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,294 @@
+#include "session/session.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <stop_token>
+
+#include "session/ticket_text.hpp"
+#include "support/fork.hpp"
+#include "support/random.hpp"
+
+namespace holdfast::core {
+namespace {
+
+constexpr std::size_t label_bytes_max = 200;
+
+std::string host_and_pid() {
+    std::array<char, 256> host{};
+    if (::gethostname(host.data(), host.size() - 1) != 0) host = {"unknown"};
+    return std::string(host.data()) + "/" + std::to_string(::getpid());
+}
+
+std::string owner_text(const std::string& host, const std::string& ours, const std::string& own) {
+    const std::string& label = own.empty() ? ours : own;
+    return label.empty() ? host : host + "/" + label.substr(0, label_bytes_max);
+}
+
+// The end of a wait, without overflow.
+time_point end_of(time_point now, duration wait) {
+    return wait >= time_point::max() - now ? time_point::max() : now + wait;
+}
+
+std::string in_ms(duration d) {
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + " ms";
+}
+
+failure refused_argument(std::string detail, std::string_view name = {}) {
+    return {.code = errc::invalid_argument, .detail = std::move(detail), .lock = std::string(name)};
+}
+
+// What an asynchronous answer is put into while its caller waits for it.
+template <class T>
+struct answer_box {
+    executor::signal arrived;
+    std::optional<result<T>> value;
+};
+
+}  // namespace
+
+unique_id loop_executor::new_id() { return support::new_id(); }
+std::uint64_t loop_executor::random() { return support::random_word(); }
+void loop_executor::serve(engine& due) {
+    loop_.on_due([&due] { due.run_due(); });
+}
+
+std::shared_ptr<session> session::make(std::unique_ptr<store> to, std::shared_ptr<executor> by,
+                                       client_options options) {
+    return {new session(std::move(to), std::move(by), std::move(options)), [](session* ended) {
+                // The parent's connections and leases are not the child's to close.
+                if (!ended->forked()) delete ended;
+            }};
+}
+
+session::session(std::unique_ptr<store> to, std::shared_ptr<executor> by, client_options options)
+    : executor_(std::move(by)),
+      options_(std::move(options)),
+      owner_(host_and_pid()),
+      generation_(support::fork_generation()),
+      engine_(std::move(to), executor_, {options_.local_handovers_max, options_.watch}) {
+    executor_->serve(engine_);
+}
+
+session::~session() {
+    shutdown(options_.release_wait);
+    engine_.stop();
+    executor_->stop();
+}
+
+bool session::forked() const noexcept { return generation_ != support::fork_generation(); }
+
+std::optional<failure> session::check(const wanted& what) const {
+    const auto& can = caps();
+    if (what.name.empty() || what.name.size() > name_bytes_max) {
+        return refused_argument("a lock name has 1 to 255 bytes, this one has " +
+                                std::to_string(what.name.size()));
+    }
+    const auto lacks = [&](const char* thing) {
+        return failure{.code = errc::unsupported,
+                       .detail = engine_.target().where() + " has no " + thing,
+                       .lock = std::string(what.name)};
+    };
+    if (what.what == kind::shared_mutex && !can.shared) return lacks("shared mutexes");
+    if (what.what == kind::semaphore && !can.semaphores) return lacks("semaphores");
+    if (what.next == order::fair && !can.fair) return lacks("fair order");
+    return {};
+}
+
+std::optional<failure> session::unusable(std::string_view name, const acquire_options& how) const {
+    if (forked()) {
+        return failure{.code = errc::forked,
+                       .detail = "this client belongs to the parent process: open a new one",
+                       .lock = std::string(name)};
+    }
+    const duration ttl = how.ttl == duration::zero() ? options_.ttl : how.ttl;
+    if (ttl < caps().ttl_min || ttl > caps().ttl_max) {
+        return refused_argument("the ttl is " + in_ms(ttl) + ", allowed are " +
+                                    in_ms(caps().ttl_min) + " to " + in_ms(caps().ttl_max),
+                                name);
+    }
+    if (how.wait && *how.wait < duration::zero()) {
+        return refused_argument("a negative wait: use zero for one attempt", name);
+    }
+    if (how.hold_max <= duration::zero()) {
+        return refused_argument("hold_max must be more than zero", name);
+    }
+    if (how.stop.stop_requested()) {
+        return failure{.code = errc::cancelled, .lock = std::string(name)};
+    }
+    return {};
+}
+
+request session::prepare(const wanted& what, const acquire_options& how, duration wait) const {
+    wait = how.wait.value_or(wait);
+    request r;
+    r.what = {.name = std::string(what.name),
+              .id = {},
+              .what = what.what,
+              .how = what.how,
+              .next = what.next,
+              .permits = what.permits,
+              .capacity = what.capacity,
+              .tokens = 1,
+              .ttl = how.ttl == duration::zero() ? options_.ttl : how.ttl,
+              .waits = false,
+              .owner = owner_text(owner_, options_.label, how.label)};
+    r.try_only = wait == duration::zero();
+    r.give_up = end_of(executor_->now(), wait);
+    r.hold_max = how.hold_max;
+    r.renew = how.renew;
+    r.owner = how.owner;
+    r.reentrant = what.reentrant;
+    return r;
+}
+
+lease session::leased(hold_ptr held) {
+    return lease_access::wrap(std::move(held), shared_from_this());
+}
+
+result<hold_ptr> session::acquire_hold(request what, const std::stop_token& stop) {
+    auto box = std::make_shared<answer_box<hold_ptr>>();
+    const op_id id = engine_.acquire(std::move(what), [this, box](result<hold_ptr> answer) {
+        box->value.emplace(std::move(answer));
+        executor_->set(box->arrived);
+    });
+    if (!box->arrived.is_set) {
+        const std::stop_callback cancel{stop, [&] { engine_.cancel(id); }};
+        executor_->wait(box->arrived, time_point::max());
+    }
+    if (!box->arrived.is_set) {
+        return failure{.code = errc::cancelled, .detail = "the client is shut down"};
+    }
+    return *std::move(box->value);
+}
+
+result<lease> session::acquire(const wanted& what, const acquire_options& how, duration wait) {
+    if (auto wrong = unusable(what.name, how)) return *std::move(wrong);
+    auto r = prepare(what, how, wait);
+    // A call that blocks its thread has an owner by nature.
+    if (!r.owner.chosen()) r.owner = owner_id::this_thread();
+    auto got = acquire_hold(std::move(r), how.stop);
+    if (!got) return std::move(got).error();
+    return leased(*std::move(got));
+}
+
+void session::async_acquire(const wanted& what, const acquire_options& how,
+                            acquired_handler then) {
+    const auto self = shared_from_this();
+    auto deliver = [self, then = std::move(then)](result<hold_ptr> got) {
+        // A handler must be copyable to be posted; a lease is not, so the hold travels.
+        self->executor_->post([self, then, got = std::move(got)]() mutable {
+            if (got) {
+                then(self->leased(*std::move(got)));
+            } else {
+                then(std::move(got).error());
+            }
+        });
+    };
+    if (auto wrong = unusable(what.name, how)) return deliver(*std::move(wrong));
+    using canceller = std::stop_callback<std::function<void()>>;
+    auto link = std::make_shared<std::optional<canceller>>();
+    auto finished = [link, deliver = std::move(deliver)](result<hold_ptr> got) {
+        deliver(std::move(got));
+    };
+    const op_id id = engine_.acquire(prepare(what, how, forever), std::move(finished));
+    if (how.stop.stop_possible()) {
+        link->emplace(how.stop, [weak = weak_from_this(), id] {
+            if (const auto alive = weak.lock()) alive->engine_.cancel(id);
+        });
+    }
+}
+
+result<void> session::wait_free(std::string_view name, const acquire_options& how) {
+    const wanted probe{.name = name, .permits = 0};
+    if (auto wrong = check(probe)) return *std::move(wrong);
+    if (auto wrong = unusable(name, how)) return *std::move(wrong);
+    auto r = prepare(probe, how, forever);
+    r.owner = owner_id::nobody();
+    auto got = acquire_hold(std::move(r), how.stop);
+    if (!got) return std::move(got).error();
+    return {};
+}
+
+result<lease> session::adopt(const ticket& from, const acquire_options& how) {
+    const auto parsed = parse_ticket(from.text);
+    if (!parsed) return parsed.error();
+    if (auto wrong = unusable(parsed->name, how)) return *std::move(wrong);
+    auto r = prepare({.name = parsed->name}, how, forever);
+    auto box = std::make_shared<answer_box<hold_ptr>>();
+    engine_.adopt(std::move(r), parsed->claim, parsed->token,
+                  [this, box](result<hold_ptr> answer) {
+                      box->value.emplace(std::move(answer));
+                      executor_->set(box->arrived);
+                  });
+    executor_->wait(box->arrived, time_point::max());
+    if (!box->arrived.is_set) {
+        return failure{.code = errc::cancelled, .detail = "the client is shut down"};
+    }
+    if (!*box->value) return std::move(*box->value).error();
+    return leased(**std::move(box->value));
+}
+
+// Waits for the answer to something about a hold, but not longer than allowed.
+template <class Start>
+result<void> session::finish(const hold_ptr& held, duration limit, Start&& start) {
+    if (!held) return failure{.code = errc::not_held, .detail = "nothing is held"};
+    if (forked()) {
+        return failure{.code = errc::forked,
+                       .detail = "this lease belongs to the parent process",
+                       .lock = held->asked->name};
+    }
+    auto box = std::make_shared<answer_box<void>>();
+    start([this, box](result<void> answer) {
+        box->value.emplace(std::move(answer));
+        executor_->set(box->arrived);
+    });
+    if (!box->arrived.is_set) executor_->wait(box->arrived, end_of(executor_->now(), limit));
+    if (box->arrived.is_set) return *std::move(box->value);
+    return failure{.code = errc::outcome_unknown,
+                   .detail = "the store has not answered yet; it goes on in the background",
+                   .lock = held->asked->name};
+}
+
+result<void> session::release(const hold_ptr& held) noexcept {
+    try {
+        return finish(held, options_.release_wait,
+                      [&](done then) { engine_.release(held, std::move(then)); });
+    } catch (const std::exception& error) {
+        return failure{.code = errc::outcome_unknown, .detail = error.what()};
+    }
+}
+
+result<void> session::renew(const hold_ptr& held, duration ttl) {
+    if (held && ttl != duration::zero() && (ttl < caps().ttl_min || ttl > caps().ttl_max)) {
+        return refused_argument("the ttl is " + in_ms(ttl) + ", allowed are " +
+                                    in_ms(caps().ttl_min) + " to " + in_ms(caps().ttl_max),
+                                held->asked->name);
+    }
+    return finish(held, forever, [&](done then) { engine_.renew(held, ttl, std::move(then)); });
+}
+
+result<void> session::detach(const hold_ptr& held) {
+    return finish(held, forever, [&](done then) { engine_.detach(held, std::move(then)); });
+}
+
+result<void> session::downgrade(const hold_ptr& held) {
+    return finish(held, forever, [&](done then) { engine_.downgrade(held, std::move(then)); });
+}
+
+std::size_t session::shutdown(duration limit) noexcept {
+    if (forked()) return 0;
+    try {
+        auto idle = std::make_shared<executor::signal>();
+        engine_.on_idle([this, idle] { executor_->set(*idle); });
+        engine_.close();
+        if (engine_.unfinished() != 0) {
+            executor_->wait(*idle, end_of(executor_->now(), std::max(limit, duration::zero())));
+        }
+        engine_.on_idle({});
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory; the count tells
+    }
+    return engine_.unfinished();
+}
+
+}  // namespace holdfast::core
