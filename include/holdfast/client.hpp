@@ -21,9 +21,12 @@ class client_access;
 }
 
 /// A cheap, copyable handle on one client of one store. Copies are the same client. Safe from
-/// several threads. Starts at most one thread of its own, with all signals blocked, and only when
-/// there is something to renew or to wait for while no caller waits. When the last copy, kind and
-/// lease are gone, it shuts down with a bound of `client_options::release_wait`.
+/// several threads. When the last copy, kind and lease are gone, it shuts down with a bound of
+/// `client_options::release_wait`.
+///
+/// Starts at most two threads of its own, with all signals blocked, and only when needed: one that
+/// renews and listens while no caller waits, and one that runs your callbacks (handlers, stop
+/// callbacks, observers), so that a callback that blocks never delays a renewal.
 ///
 /// After fork, a child may neither use nor harm what it inherited: every call fails with
 /// errc::forked, leases say held() == false, destructors do nothing. Open a new client there.

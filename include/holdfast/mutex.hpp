@@ -11,8 +11,9 @@
 
 namespace holdfast {
 
-/// Receives the outcome of an asynchronous acquisition: exactly once, on the client's thread, never
-/// inside the call that started it, without any mutex of the library. What it throws is swallowed.
+/// Receives the outcome of an asynchronous acquisition: exactly once, on the client's thread for
+/// callbacks, never inside the call that started it, without any mutex of the library. What it
+/// throws is swallowed. If it blocks, it delays other callbacks of this client, but no renewal.
 using acquired_handler = std::function<void(result<lease>)>;
 
 /// A lock with one holder. Not reentrant: see reentrant_mutex.

@@ -75,7 +75,7 @@ struct do_tell_risk { hold_ptr held; };
 struct do_tell_lost { hold_ptr held; };
 struct do_emit {
     struct body { event what; std::string lock; std::optional<failure> why; std::optional<holder_info> holder; };
-    std::unique_ptr<body> it;
+    std::shared_ptr<body> it;
 };
 
 inline void hold::fall_due(engine& in, actions& out) { in.hold_due(*this, out); }

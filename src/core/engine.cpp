@@ -46,16 +46,13 @@ void engine::perform(actions& todo) {
                 } else if constexpr (std::is_same_v<type, do_release>) {
                     store_->release(what.id, what.what);
                 } else if constexpr (std::is_same_v<type, do_tell_risk>) {
-                    what.held->at_risk.request_stop();
+                    host_->tell([held = what.held] { held->at_risk.request_stop(); });
                 } else if constexpr (std::is_same_v<type, do_tell_lost>) {
-                    what.held->at_risk.request_stop();
-                    what.held->lost.request_stop();
+                    host_->tell([held = what.held] { held->tell_lost(); });
                 } else if constexpr (std::is_same_v<type, do_emit>) {
-                    auto& told = what.it->what;
-                    told.lock = what.it->lock;
-                    if (what.it->why) told.why = &*what.it->why;
-                    if (what.it->holder) told.holder = &*what.it->holder;
-                    swallow([&] { settings_.watch->on_event(told); });
+                    host_->tell([watch = settings_.watch, told = what.it] {
+                        swallow([&] { watch->on_event(told->what); });
+                    });
                 } else {
                     if (what.then) swallow([&] { what.then(std::move(what.outcome)); });
                 }
@@ -68,8 +65,11 @@ void engine::perform(actions& todo) {
 void engine::emit(actions& out, event what, const std::string& lock, std::optional<failure> why,
                   std::optional<holder_info> holder) {
     if (!settings_.watch) return;
-    auto body = std::make_unique<do_emit::body>();
+    auto body = std::make_shared<do_emit::body>();
     *body = {what, lock, std::move(why), std::move(holder)};
+    body->what.lock = body->lock;
+    if (body->why) body->what.why = &*body->why;
+    if (body->holder) body->what.holder = &*body->holder;
     out.add(do_emit{std::move(body)});
 }
 
@@ -143,6 +143,16 @@ void engine::close() {
 std::size_t engine::unfinished() {
     std::lock_guard guard{mutex_};
     return ops_.size() + jobs_.size();
+}
+
+bool engine::closed() const {
+    std::lock_guard guard{mutex_};
+    return closed_;
+}
+
+std::size_t engine::tracked() const {
+    std::lock_guard guard{mutex_};
+    return lanes_.size() + ops_.size() + jobs_.size() + calls_.size();
 }
 
 void engine::on_idle(std::function<void()> idle) {

@@ -104,6 +104,11 @@ class engine final : public store_events {
     void close();
     /// Acquisitions, releases and clean-ups that are not certain yet.
     std::size_t unfinished();
+    /// Whether close() was called.
+    bool closed() const;
+    /// Everything remembered: names, acquisitions, releases, and requests without an answer. Zero
+    /// when nothing is held or going on, so that tests see whether anything is left behind.
+    std::size_t tracked() const;
     /// Called whenever unfinished() becomes zero.
     void on_idle(std::function<void()> idle);
     /// No event leaves or enters any more.

@@ -199,6 +199,8 @@ void engine::lose(hold& h, loss_reason why, actions& out) {
 }
 
 void engine::check(hold& held) {
+    // Known to be lost, but a callback of another lease may still delay the word of it.
+    if (held.status == hold::state::lost) return held.tell_lost();
     if (held.status != hold::state::held || held.valid(host_->now())) return;
     step([&](actions& out) {
         if (!held.valid(host_->now())) lose(held, overdue(held), out);

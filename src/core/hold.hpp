@@ -39,6 +39,11 @@ class hold : public timed, public std::enable_shared_from_this<hold> {
 
     void fall_due(engine& in, actions& out) override;
 
+    void tell_lost() noexcept {
+        at_risk.request_stop();
+        lost.request_stop();
+    }
+
     engine& manager;
     const std::shared_ptr<const claim> asked;
     fencing_token token;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include <holdfast/types.hpp>
 
@@ -19,6 +20,8 @@ class host {
     /// engine::run_due() is to be called no later than this. Called without the engine's mutex,
     /// often with a time that is already set or earlier than what turns out to be needed.
     virtual void wake_at(time_point when) = 0;
+    /// Runs a callback of the user: here, or elsewhere if it must not block this thread.
+    virtual void tell(const std::function<void()>& user_code) { user_code(); }
 };
 
 }  // namespace holdfast::core

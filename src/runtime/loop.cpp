@@ -1,7 +1,5 @@
 #include "runtime/loop.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -14,6 +12,8 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/quiet_thread.hpp"
+
 namespace holdfast::runtime {
 namespace asio = boost::asio;
 namespace {
@@ -24,15 +24,6 @@ int open_timer() {
     const int fd = ::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (fd < 0) throw std::system_error(errno, std::system_category(), "timerfd_create");
     return fd;
-}
-
-// A handler has nobody to throw to.
-template <class Work>
-void run_guarded(Work& work) noexcept {
-    try {
-        work();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): documented at loop::post
-    }
 }
 
 }  // namespace
@@ -112,17 +103,10 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
             served.notify_one();
             return;
         }
-        // A signal of the program is for the program's threads.
-        sigset_t all;
-        sigset_t before;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before);
-        thread = std::thread([self = shared_from_this()] { self->serve(); });
-        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        thread = start_quiet_thread("holdfast", [self = shared_from_this()] { self->serve(); });
     }
 
     void serve() {
-        ::pthread_setname_np(::pthread_self(), "holdfast");
         std::unique_lock lock{mutex};
         while (!stopping) {
             if (driven || !blocked.empty()) {

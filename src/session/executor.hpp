@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/host.hpp"
+#include "runtime/callbacks.hpp"
 #include "runtime/loop.hpp"
 
 namespace holdfast::core {
@@ -17,7 +18,8 @@ class executor : public host {
     using signal = runtime::signal;
     /// The engine whose run_due() is to be called. Once, before anything else.
     virtual void serve(engine& due) = 0;
-    virtual void post(std::function<void()> work) = 0;
+    /// Runs the user's code soon, never inside this call.
+    virtual void post(std::function<void()> user_code) = 0;
     virtual void set(signal& what) = 0;
     /// Blocks until it is set or the limit has passed; true if set.
     virtual bool wait(signal& what, time_point limit) = 0;
@@ -33,13 +35,15 @@ class loop_executor final : public executor {
     std::uint64_t random() override;
     void wake_at(time_point when) override { loop_.wake_at(when); }
     void serve(engine& due) override;
-    void post(std::function<void()> work) override { loop_.post(std::move(work)); }
+    void post(std::function<void()> user_code) override { calls_.post(std::move(user_code)); }
+    void tell(const std::function<void()>& user_code) override;
     void set(signal& what) override { loop_.set(what); }
     bool wait(signal& what, time_point limit) override { return loop_.wait(what, limit); }
-    void stop() noexcept override { loop_.stop(); }
+    void stop() noexcept override;
 
   private:
     runtime::loop loop_;
+    runtime::callbacks calls_;
 };
 
 }  // namespace holdfast::core

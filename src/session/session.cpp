@@ -53,6 +53,15 @@ void loop_executor::serve(engine& due) {
     loop_.on_due([&due] { due.run_due(); });
 }
 
+// A thread that drives the loop serves every lease; what a user does in a callback may block.
+void loop_executor::tell(const std::function<void()>& user_code) {
+    loop_.driving() ? calls_.post(user_code) : user_code();
+}
+void loop_executor::stop() noexcept {
+    loop_.stop();
+    calls_.stop();
+}
+
 std::shared_ptr<session> session::make(std::unique_ptr<store> to, std::shared_ptr<executor> by,
                                        client_options options) {
     return {new session(std::move(to), std::move(by), std::move(options)), [](session* ended) {
