@@ -44,6 +44,7 @@ struct call final : timed {
     call_id id = 0;
     time_point asked{};  ///< read before the request left
     std::shared_ptr<op> acquiring{};
+    std::shared_ptr<const claim> what{};  ///< that was asked for; none for a wait
     std::vector<hold_ptr> renewing{};
     std::vector<std::shared_ptr<release_job>> releasing{};
     single_answered single{};

@@ -107,7 +107,7 @@ lane& engine::lane_of(const std::string& name) {
 }
 
 void engine::drop_if_empty(lane& l) {
-    if (l.queue.empty() && l.holds.empty() && l.reentrant.empty() && !l.releasing) {
+    if (l.queue.empty() && l.holds.empty() && l.reentrant.empty() && l.releasing == 0) {
         lanes_.erase(lanes_.find(*l.name));
     }
 }

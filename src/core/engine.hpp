@@ -63,7 +63,7 @@ struct lane {
     std::vector<hold*> holds;
     std::vector<hold*> reentrant;  ///< reentrant holds with leases on them, lost ones included
     std::list<std::shared_ptr<op>> queue;
-    bool releasing = false;  ///< an exclusive hold is being given back
+    unsigned releasing = 0;  ///< exclusive holds that are being given back; an adopted one may join
 };
 
 /// Safe from several threads. Every call that reaches the outside (store, completions, stop tokens,
@@ -188,7 +188,7 @@ class engine final : public store_events {
                           actions& out);
     void release_failed(const std::shared_ptr<release_job>& job, const failure& why, actions& out);
     void end_release(const std::shared_ptr<release_job>& job, result<void> outcome, actions& out);
-    void clean_up(const op& o);
+    void clean_up(const claim& what);
     std::shared_ptr<release_job> make_job(hold& h);
     void start_waiting_release(hold& h);
     void tell_released(const hold& h, actions& out);

@@ -110,7 +110,7 @@ bool engine::answered_locally(const std::shared_ptr<op>& o, lane& l, actions& ou
 // they would have to.
 void engine::advance(lane& l, actions& out) {
     if (closed_ || l.queue.empty()) return drop_if_empty(l);
-    if (l.releasing || exclusive_hold(l) != nullptr) return refuse_tries(l, true, out);
+    if (l.releasing != 0 || exclusive_hold(l) != nullptr) return refuse_tries(l, true, out);
     const auto first = l.queue.front();
     if (first->status == op::state::queued) return ask(first, out);
     if (first->status != op::state::asking) refuse_tries(l, false, out);
@@ -152,6 +152,7 @@ void engine::ask(const std::shared_ptr<op>& o, actions& out) {
     o->status = op::state::asking;
     auto asked = std::make_shared<call>();
     asked->acquiring = o;
+    asked->what = o->what;
     o->current = start_call(asked);
     out.add(do_ask{o->current, o->what});
     schedule_op(*o, asked->asked + call_limit(o->what->ttl));
@@ -203,8 +204,11 @@ void engine::acquired(call_id id, result<acquire_reply> answer) {
         const bool current = o->current == id;
         if (o->status == op::state::finished) {
             // Nobody wants it any more, but the store has it, or a place in its queue.
-            const bool left_behind = answer && !o->succeeded;
-            if (left_behind && !planted(bug::no_cleanup_of_late_grant)) clean_up(*o);
+            const bool left_behind = answer && !(o->succeeded && answered->what == o->what);
+            if (left_behind && !planted(bug::no_cleanup_of_late_grant)) clean_up(*answered->what);
+        } else if (answered->what != o->what) {
+            // About an earlier claim of this acquisition, which was given up as it came too late.
+            if (answer) clean_up(*answered->what);
         } else if (!answer) {
             if (current) answer_failed(o, std::move(answer).error(), out);
         } else if (const auto* yes = std::get_if<granted>(&*answer)) {
@@ -275,13 +279,14 @@ void engine::answer_granted(const std::shared_ptr<op>& o, time_point asked, cons
     h->handovers_left = yes.tokens - 1;
     if (h->valid(host_->now()) || planted(bug::late_grant_accepted)) return finish(o, h, out);
     // The answer came when the grant was over, or nearly: it is worth nothing any more.
-    clean_up(*o);
+    clean_up(*o->what);
     if (o->asked.try_only) {
         return finish(o,
                       failure{.code = errc::unavailable,
                               .detail = "the store's answer came after the end of the ttl"},
                       out);
     }
+    if (o->status == op::state::asking) outlive(o->current);
     o->what.reset();
     ask(o, out);
 }
@@ -298,7 +303,7 @@ hold_ptr engine::make_hold(const op& o, time_point asked, fencing_token token,
     h->next = o.what->next;
     h->owner = o.asked.owner;
     h->reentrant = o.asked.reentrant;
-    if (o.asked.hold_max != forever) h->hold_end = h->acquired + o.asked.hold_max;
+    h->hold_end = hold_end(h->acquired, o.asked.hold_max);
     prolong(*h, planted(bug::deadline_from_answer) ? h->acquired : asked, remaining);
     return h;
 }
@@ -335,14 +340,15 @@ void engine::give_up(const std::shared_ptr<op>& o, failure why, actions& out) {
         out.add(do_end_wait{o->current});
         calls_.erase(o->current);
     }
-    if (o->what && !planted(bug::no_cleanup_after_timeout)) clean_up(*o);
+    if (o->what && !planted(bug::no_cleanup_after_timeout)) clean_up(*o->what);
     finish(o, std::move(why), out);
 }
 
 failure engine::not_in_time(const op& o) const {
     if (o.last_failure) return *o.last_failure;
-    if (o.what && o.status == op::state::asking && !o.holder) {
-        return {.code = errc::unavailable, .detail = "the store did not answer in time"};
+    // Who waited behind others first has not seen enough of the store to blame it.
+    if (o.what && o.status == op::state::asking && !o.told_waiting) {
+        return {.code = errc::timed_out, .detail = "the store has not answered yet"};
     }
     return {.code = errc::timed_out, .holder = o.holder};
 }

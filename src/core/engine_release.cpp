@@ -87,7 +87,7 @@ void engine::release_held(hold& h, done then, actions& out) {
     auto job = make_job(h);
     job->then = std::move(then);
     if (h.exclusive()) {
-        l.releasing = true;
+        ++l.releasing;
         job->blocks = &l;
     } else {
         advance(l, out);
@@ -129,7 +129,7 @@ bool engine::hand_over(hold& h, lane& l, actions& out) {
     passed->reentrant = r.reentrant;
     passed->renew_at = h.renew_at;
     passed->handovers_left = h.handovers_left - 1;
-    if (r.hold_max != forever) passed->hold_end = now + r.hold_max;
+    passed->hold_end = hold_end(now, r.hold_max);
     finish(next, std::move(passed), out);
     return true;
 }
@@ -146,12 +146,14 @@ std::shared_ptr<release_job> engine::make_job(hold& h) {
 }
 
 // Whatever the store has of an acquisition that ended without a hold.
-void engine::clean_up(const op& o) {
+void engine::clean_up(const claim& what) {
     auto job = std::make_shared<release_job>();
     job->id = ++next_id_;
-    job->what = {o.what->name, o.what->id};
-    job->ttl = o.what->ttl;
-    job->until = host_->now() + o.what->ttl;
+    job->what = {what.name, what.id};
+    job->ttl = what.ttl;
+    // A place in the queue may outlive the ttl: as long as the store waits for it to be asked for.
+    const duration kept = what.waits ? 3 * store_->caps().poll_max : duration::zero();
+    job->until = host_->now() + std::max(what.ttl, kept);
     jobs_.emplace(job->id, job);
     start_release(job);
 }
@@ -211,13 +213,16 @@ void engine::released(call_id id, result<std::vector<release_reply>> answer) {
 
 void engine::release_answered(const std::shared_ptr<release_job>& job, release_reply reply,
                               actions& out) {
-    // Gone although we believed in it: somebody broke it. After a repetition, it was ourselves.
+    // Gone although we believed in it: somebody broke it, unless its time ran out on the way. After
+    // a repetition, it was ourselves.
     if (reply == release_reply::not_held && job->held && job->failures == 0) {
+        const bool over = host_->now() >= job->held->deadline.load();
         return end_release(job,
                            failure{.code = errc::lost,
-                                   .detail = "the hold was removed from the store before",
+                                   .detail = over ? "the hold ended before its release arrived"
+                                                  : "the hold was removed from the store before",
                                    .lock = job->what.name,
-                                   .loss = loss_reason::removed},
+                                   .loss = over ? loss_reason::expired : loss_reason::removed},
                            out);
     }
     end_release(job, {}, out);
@@ -245,7 +250,7 @@ void engine::end_release(const std::shared_ptr<release_job>& job, result<void> o
     if (job->held && outcome) tell_released(*job->held, out);
     if (job->then) out.add(do_done{std::move(job->then), std::move(outcome)});
     if (job->blocks == nullptr) return;
-    job->blocks->releasing = false;
+    --job->blocks->releasing;
     advance(*job->blocks, out);
 }
 

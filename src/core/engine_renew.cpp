@@ -12,6 +12,11 @@ namespace {
 
 constexpr duration least_margin = std::chrono::milliseconds{1};
 
+// Our clock against the store's, for as long as the store promised.
+duration margin_for(duration remaining, const capabilities& caps) {
+    return least_margin + remaining / 1'000'000 * caps.drift_ppm;
+}
+
 failure why_lost(const hold& h) {
     return {.code = errc::lost,
             .detail = std::string("the lease was lost: ") + to_string(h.loss),
@@ -28,7 +33,7 @@ failure why_not(const hold& h) {
 
 // Moves the local deadline, which never comes nearer by it.
 void engine::prolong(hold& h, time_point asked, duration remaining) {
-    auto margin = least_margin + h.ttl / 1'000'000 * store_->caps().drift_ppm;
+    auto margin = margin_for(remaining, store_->caps());
     if (planted(bug::no_margin_at_deadline)) margin = -h.ttl / 2;
     const time_point deadline = std::min(asked + remaining - margin, h.hold_end);
     if (deadline > h.deadline.load()) {
@@ -38,8 +43,11 @@ void engine::prolong(hold& h, time_point asked, duration remaining) {
     // A third of the ttl leaves time for several more tries. Rounded, so that many leases share a
     // moment and with it a request.
     const duration grain = std::max<duration>(h.ttl / 64, duration{1});
-    const time_point due = asked + std::min(h.ttl, remaining) / 3;
-    h.renew_at = due - due.time_since_epoch() % grain;
+    const duration span = std::min(h.ttl, remaining);
+    const time_point due = asked + span / 3;
+    h.renew_at = std::max(due - due.time_since_epoch() % grain, asked + span / 6);
+    // It need not last any longer.
+    if (h.deadline.load() == h.hold_end) h.renew_at = time_point::max();
     h.failures = 0;
 }
 
@@ -70,10 +78,12 @@ void engine::hold_due(hold& h, actions& out) {
     wanted ? renewals_due_.push_back(h.shared_from_this()) : schedule_hold(h);
 }
 
-// Never beyond hold_max.
+// Just as long as hold_max allows, and with the margin that makes us believe in all of it: else
+// the rest would be renewed by ever shorter pieces.
 duration engine::renewal_ttl(const hold& h, time_point now) const {
     if (h.hold_end == time_point::max()) return h.ttl;
-    return std::clamp(h.hold_end - now, store_->caps().ttl_min, h.ttl);
+    const duration rest = h.hold_end - now + margin_for(h.ttl, store_->caps());
+    return std::clamp(rest, std::min(store_->caps().ttl_min, h.ttl), h.ttl);
 }
 
 void engine::send_renewals(actions& out) {
@@ -154,6 +164,10 @@ void engine::renewal_answered(hold& h, time_point asked, const renewal_reply& re
         h.status = hold::state::held;
     }
     if (reply.lost != loss_reason::none) return lose(h, reply.lost, out);
+    // The word of the loss is only on its way: a deadline that has passed is not moved any more.
+    if (!planted(bug::renewal_revives_lost) && !h.valid(host_->now())) {
+        return lose(h, overdue(h), out);
+    }
     prolong(h, asked, reply.remaining);
     schedule_hold(h);
     emit(out,
@@ -242,9 +256,12 @@ void engine::ask_for(const hold_ptr& held, renewal_request what, bool as_downgra
         if (held->status != hold::state::held) {
             return out.add(do_done{std::move(then), why_not(*held)});
         }
+        // From now on the store may have it as a shared hold, whatever the answer will be.
+        if (as_downgrade) held->handovers_left = 0;
         auto answered = [this, held, settle = std::move(settle), then = std::move(then)](
                             time_point asked, const result<renewal_reply>& answer, actions& after) {
             if (answer && answer->lost != loss_reason::none) lose(*held, answer->lost, after);
+            if (!held->valid(host_->now())) lose(*held, overdue(*held), after);
             if (held->status != hold::state::held) {
                 return after.add(do_done{then, why_not(*held)});
             }
@@ -278,7 +295,6 @@ void engine::downgrade(const hold_ptr& held, done then) {
     ask_for(held, {.hold = {}, .ttl = held->ttl}, true,
             [this](hold& h, actions& out) {
                 h.how = access::shared;
-                h.handovers_left = 0;
                 if (h.where != nullptr) advance(*h.where, out);
             },
             std::move(then));
@@ -296,6 +312,11 @@ void engine::adopt(request what, const claim_id& id, fencing_token token, acquir
     o->asked = std::move(what);
     o->then = std::move(then);
     const bool running = step([&](actions& out) {
+        if (closed_) {
+            return out.add(do_finish{std::move(o->then), failure{.code = errc::cancelled,
+                                                                 .detail = "the client is shut down",
+                                                                 .lock = o->asked.what.name}});
+        }
         o->started = host_->now();
         auto named = std::make_shared<claim>(o->asked.what);
         named->id = id;
@@ -316,19 +337,34 @@ void engine::adopt(request what, const claim_id& id, fencing_token token, acquir
 void engine::adopt_answered(op& o, const std::shared_ptr<claim>& named, fencing_token token,
                             time_point asked, const result<renewal_reply>& answer, actions& out) {
     if (!answer) return out.add(do_finish{std::move(o.then), answer.error()});
-    if (answer->lost != loss_reason::none) {
-        return out.add(do_finish{std::move(o.then),
-                                 failure{.code = errc::lost,
-                                         .detail = std::string("the hold of this ticket is gone: ") +
-                                                   to_string(answer->lost),
-                                         .lock = named->name,
-                                         .loss = answer->lost}});
-    }
+    // The store takes a second adoption by this client for a repetition of the first.
+    const auto known = lanes_.find(named->name);
+    const bool ours_already =
+        known != lanes_.end() &&
+        std::ranges::any_of(known->second.holds,
+                            [&](const hold* h) { return h->asked->id == named->id; });
     named->what = answer->what;
     named->how = answer->how;
     named->permits = answer->permits;
     o.what = named;
     const hold_ptr h = make_hold(o, asked, token, answer->remaining);
+    loss_reason lost = ours_already ? loss_reason::taken_over : answer->lost;
+    // The answer came when the hold was over, or nearly.
+    if (lost == loss_reason::none && !h->valid(host_->now())) lost = loss_reason::expired;
+    if (lost != loss_reason::none) {
+        return out.add(do_finish{std::move(o.then),
+                                 failure{.code = errc::lost,
+                                         .detail = std::string("the hold of this ticket is gone: ") +
+                                                   to_string(lost),
+                                         .lock = named->name,
+                                         .loss = lost}});
+    }
+    if (closed_) {
+        clean_up(*named);
+        return out.add(do_finish{std::move(o.then), failure{.code = errc::cancelled,
+                                                            .detail = "the client is shut down",
+                                                            .lock = named->name}});
+    }
     enter_lane(h);
     emit(out,
          {.what = event::type::acquired, .token = token, .took = host_->now() - o.started},

@@ -75,4 +75,9 @@ class hold : public timed, public std::enable_shared_from_this<hold> {
     call_id renewing = 0;                ///< the renewal in flight, or zero
 };
 
+/// When a hold ends that may last so long; the end of time if that is beyond it.
+inline time_point hold_end(time_point acquired, duration hold_max) {
+    return hold_max < time_point::max() - acquired ? acquired + hold_max : time_point::max();
+}
+
 }  // namespace holdfast::core

@@ -18,6 +18,11 @@ failure in_child() {
             .detail = "this client belongs to the parent process: open a new one"};
 }
 
+failure cannot_tell(const client& user) {
+    return {.code = errc::unsupported,
+            .detail = user.where() + " cannot tell who holds or waits, nor end a hold"};
+}
+
 // A client's own ttl is checked when it is opened, not at its first use.
 std::optional<failure> wrong_options(const client_options& options, const capabilities& can) {
     if (options.ttl < can.ttl_min || options.ttl > can.ttl_max) {
@@ -92,11 +97,13 @@ result<void> client::try_wait_free(std::string_view name, const acquire_options&
 
 result<std::vector<lock_record>> client::list(std::string_view prefix, bool all) {
     if (session_->forked()) return in_child();
+    if (!caps().inspect) return cannot_tell(*this);
     return session_->core().target().inspect().list(prefix, all);
 }
 
 result<lock_record> client::show(std::string_view name) {
     if (session_->forked()) return in_child();
+    if (!caps().inspect) return cannot_tell(*this);
     if (auto wrong = session_->check({.name = name})) return *std::move(wrong);
     return session_->core().target().inspect().show(name);
 }
@@ -104,6 +111,7 @@ result<lock_record> client::show(std::string_view name) {
 result<holder_record> client::evict(std::string_view name, fencing_token token,
                                     std::string_view who) {
     if (session_->forked()) return in_child();
+    if (!caps().evict) return cannot_tell(*this);
     if (auto wrong = session_->check({.name = name})) return *std::move(wrong);
     return session_->core().target().inspect().evict(name, token, who);
 }

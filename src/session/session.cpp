@@ -38,6 +38,8 @@ failure refused_argument(std::string detail, std::string_view name = {}) {
     return {.code = errc::invalid_argument, .detail = std::move(detail), .lock = std::string(name)};
 }
 
+failure shut_down() { return {.code = errc::cancelled, .detail = "the client is shut down"}; }
+
 // What an asynchronous answer is put into while its caller waits for it.
 template <class T>
 struct answer_box {
@@ -166,7 +168,7 @@ result<hold_ptr> session::acquire_hold(request what, const std::stop_token& stop
         executor_->wait(box->arrived, time_point::max());
     }
     if (!box->arrived.is_set) {
-        return failure{.code = errc::cancelled, .detail = "the client is shut down"};
+        return shut_down();
     }
     return *std::move(box->value);
 }
@@ -183,18 +185,22 @@ result<lease> session::acquire(const wanted& what, const acquire_options& how, d
 
 void session::async_acquire(const wanted& what, const acquire_options& how,
                             acquired_handler then) {
-    const auto self = shared_from_this();
-    auto deliver = [self, then = std::move(then)](result<hold_ptr> got) {
+    auto wrong = unusable(what.name, how);
+    // In a child there is no thread that could run the handler.
+    if (wrong && wrong->code == errc::forked) throw lock_error(*std::move(wrong));
+    // What is outstanding does not keep the client alive: its end cancels it. Nor does the session
+    // end, by the last reference, in the middle of its own engine.
+    auto deliver = [by = executor_, weak = weak_from_this(),
+                    then = std::move(then)](result<hold_ptr> got) {
         // A handler must be copyable to be posted; a lease is not, so the hold travels.
-        self->executor_->post([self, then, got = std::move(got)]() mutable {
-            if (got) {
-                then(self->leased(*std::move(got)));
-            } else {
-                then(std::move(got).error());
-            }
+        by->post([weak, then, got = std::move(got)]() mutable {
+            const auto self = weak.lock();
+            if (!got) return then(std::move(got).error());
+            if (!self) return then(shut_down());
+            then(self->leased(*std::move(got)));
         });
     };
-    if (auto wrong = unusable(what.name, how)) return deliver(*std::move(wrong));
+    if (wrong) return deliver(*std::move(wrong));
     using canceller = std::stop_callback<std::function<void()>>;
     auto link = std::make_shared<std::optional<canceller>>();
     auto finished = [link, deliver = std::move(deliver)](result<hold_ptr> got) {
@@ -232,7 +238,7 @@ result<lease> session::adopt(const ticket& from, const acquire_options& how) {
                   });
     executor_->wait(box->arrived, time_point::max());
     if (!box->arrived.is_set) {
-        return failure{.code = errc::cancelled, .detail = "the client is shut down"};
+        return shut_down();
     }
     if (!*box->value) return std::move(*box->value).error();
     return leased(**std::move(box->value));

@@ -49,11 +49,12 @@ auto find_waiter(lock_rows& rows, const claim_id& id) {
 // Calls the waiters whose turn has come: from the head of the queue, as many as fit together.
 // Probes and barging waiters do not stand in the way of those behind them.
 void call_waiters(lock_rows& rows, const moment& at, consequences& then) {
-    std::uint64_t used = in_use(rows);
+    const std::uint64_t held = in_use(rows);
+    std::uint64_t used = held;
     bool blocked = false;
     for (auto& waiter : rows.waiters) {
         const bool orderly = waiter.permits != 0 && waiter.next != order::barging;
-        if (waiter.permits == 0 ? used != 0 : used + weight(rows, waiter) > capacity_of(rows)) {
+        if (waiter.permits == 0 ? held != 0 : used + weight(rows, waiter) > capacity_of(rows)) {
             blocked = blocked || (orderly && !passed_over(waiter, at));
             continue;
         }
@@ -90,7 +91,9 @@ std::uint64_t waiting_before(const lock_rows& rows, const claim& request, const 
     std::uint64_t sum = 0;
     for (const auto& waiter : rows.waiters) {
         if (waiter.claim == request.id) break;
-        if (waiter.permits != 0 && !passed_over(waiter, at)) sum += weight(rows, waiter);
+        // Who barges waits for no turn, and has none.
+        const bool orderly = waiter.permits != 0 && waiter.next != order::barging;
+        if (orderly && !passed_over(waiter, at)) sum += weight(rows, waiter);
     }
     return sum;
 }
@@ -197,6 +200,8 @@ refused refuse(lock_rows& rows, const claim& request, const moment& at, conseque
         enqueue(rows, request, at);
         choose_watch(rows, request, at, then);
     }
+    // Whoever is in the way now, and may have vanished, has its patience start now.
+    call_waiters(rows, at, then);
     for (const auto& hold : rows.holds) {
         const duration left = hold.expires - at.now;
         answer.retry_after = std::min(answer.retry_after, left);
@@ -242,6 +247,11 @@ hold_row* find_live(lock_rows& rows, const renewal_request& request, const momen
         return nullptr;
     }
     if (request.token != fencing_token{} && !carries(*found, request.token)) {
+        otherwise = {.lost = loss_reason::taken_over};
+        return nullptr;
+    }
+    // A detached hold is attached once: two clients that have its ticket would both believe in it.
+    if (request.bind == binding::attach && found->bound && found->client != at.self) {
         otherwise = {.lost = loss_reason::taken_over};
         return nullptr;
     }
