@@ -1,0 +1,1 @@
+// A library that only links a store, for whoever links it.
