@@ -1,0 +1,81 @@
+// The waiting side of a client: it hears its own FIFO, watches the processes that its claims wait
+// for, and ends their waits.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <holdfast/store.hpp>
+
+#include "stores/lease_table/wait_list.hpp"
+#include "stores/sqlite/bells.hpp"
+#include "stores/sqlite/gate.hpp"
+
+namespace holdfast::sqlite {
+
+/// Safe from several threads. Its handlers in the loop share it, so it outlives the store if it
+/// must; after close() they do nothing.
+class doorbell : public std::enable_shared_from_this<doorbell> {
+  public:
+    doorbell(std::string directory, mode_t mode, boost::asio::io_context& io);
+
+    bell_directory& bells() noexcept { return bells_; }
+    lease_table::wait_list& waits() noexcept { return waits_; }
+    event_gate& gate() noexcept { return gate_; }
+    void start(store_events& events) noexcept { events_ = &events; }
+    store_events& events() noexcept { return *events_; }
+
+    /// From now on this claim waits, and the deaths of these clients end its wait.
+    void watch(const claim_id& claim, std::span<const client_id> clients);
+    /// The claim no longer waits.
+    void forget(const claim_id& claim);
+
+    /// Wakes claims of ours and of others. Best effort.
+    void deliver(std::span<const lease_table::wake> wakes);
+
+    /// Hangs up our FIFO (again). Throws database_error.
+    void hang();
+    /// Takes down our FIFO and closes everything that the loop knows of. The gate is closed before.
+    void close() noexcept;
+
+  private:
+    struct watched {
+        explicit watched(boost::asio::posix::stream_descriptor&& rope) : end(std::move(rope)) {}
+        boost::asio::posix::stream_descriptor end;
+        std::vector<claim_id> claims{};
+    };
+    using watch_map = std::unordered_map<client_id, std::shared_ptr<watched>>;
+
+    void listen();
+    void hear(const boost::system::error_code& error);
+    std::vector<claim_id> read_wakes(bool& overflow);
+    /// False: the client is dead.
+    bool watch_one(const claim_id& claim, const client_id& client);
+    void died(const client_id& client, const std::weak_ptr<watched>& which,
+              const boost::system::error_code& error);
+    void unwatch(const claim_id& claim);
+    void wake(std::span<const claim_id> claims);
+    void answer(std::span<const call_id> calls);
+
+    boost::asio::io_context& io_;
+    store_events* events_ = nullptr;
+    event_gate gate_;
+    bell_directory bells_;
+    lease_table::wait_list waits_;
+
+    std::mutex mutex_;
+    bool stopped_ = false;
+    int heard_ = -1;  ///< the descriptor that `reader_` reads; belongs to the bells
+    std::optional<boost::asio::posix::stream_descriptor> reader_;
+    watch_map watched_;
+    std::unordered_map<claim_id, std::vector<client_id>> watches_;
+};
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,43 @@
+// The rows of one name: read into the form in which the rules of a lease table work on them, and
+// written back as far as they differ.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "stores/lease_table/lease_table.hpp"
+#include "stores/sqlite/database.hpp"
+
+namespace holdfast::sqlite {
+
+/// Used within one transaction.
+class name_rows {
+  public:
+    /// Reads everything of the name.
+    void load(database& from, std::string_view name);
+    /// What the rules change.
+    lease_table::lock_rows& rows() noexcept { return now_; }
+    /// False: the name was never used, or its row was pruned.
+    bool exists() const noexcept { return id_.has_value(); }
+    /// Writes the differences. False: there were none.
+    bool store(database& to, std::string_view name, time_point now);
+
+  private:
+    void read_lock(statement& row);
+    void read_holds(database& from, std::int64_t count);
+    void read_waiters(database& from);
+    void write_lock(database& to, std::string_view name, time_point now,
+                    const lease_table::hold_row* in_row);
+    bool same_lock(const lease_table::hold_row* in_row) const;
+    bool write_holds(database& to, const lease_table::hold_row* in_row);
+    bool write_waiters(database& to);
+    const lease_table::hold_row* choose_in_row() const;
+
+    std::optional<std::int64_t> id_;
+    std::optional<claim_id> in_row_;  ///< the hold that lies in the row of the lock
+    time_point since_{};
+    lease_table::lock_rows before_;
+    lease_table::lock_rows now_;
+};
+
+}  // namespace holdfast::sqlite

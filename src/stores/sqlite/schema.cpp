@@ -1,0 +1,259 @@
+#include "stores/sqlite/schema.hpp"
+
+#include <thread>
+
+#include "stores/sqlite/filesystem.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+constexpr const char* tables = R"(
+CREATE TABLE lock (
+  id INTEGER PRIMARY KEY,
+  name BLOB NOT NULL UNIQUE,
+  kind INTEGER NOT NULL,
+  capacity INTEGER NOT NULL,
+  token INTEGER NOT NULL,
+  holds INTEGER NOT NULL,
+  waiters INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  claim BLOB, client BLOB, bound INTEGER, how INTEGER, permits INTEGER,
+  first INTEGER, tokens INTEGER, expires INTEGER, owner TEXT
+);
+CREATE TABLE hold (
+  lock INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  claim BLOB NOT NULL, client BLOB NOT NULL, bound INTEGER NOT NULL, how INTEGER NOT NULL,
+  permits INTEGER NOT NULL, tokens INTEGER NOT NULL, since INTEGER NOT NULL,
+  expires INTEGER NOT NULL, owner TEXT NOT NULL,
+  PRIMARY KEY (lock, first)
+) WITHOUT ROWID;
+CREATE TABLE waiter (
+  lock INTEGER NOT NULL,
+  ticket INTEGER NOT NULL,
+  claim BLOB NOT NULL, client BLOB NOT NULL, how INTEGER NOT NULL, next INTEGER NOT NULL,
+  permits INTEGER NOT NULL, since INTEGER NOT NULL, expires INTEGER NOT NULL,
+  called INTEGER, owner TEXT NOT NULL,
+  PRIMARY KEY (lock, ticket)
+) WITHOUT ROWID;
+CREATE TABLE meta (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  boot TEXT NOT NULL,
+  epoch INTEGER NOT NULL,
+  floor INTEGER NOT NULL,
+  bells TEXT NOT NULL
+);
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY,
+  at TEXT NOT NULL,
+  who TEXT NOT NULL, name BLOB NOT NULL, token INTEGER NOT NULL, owner TEXT NOT NULL
+);
+)";
+
+// `since` is the time of the grant of the hold in the row, or, if there is none, of the last
+// change. A released row keeps the columns of its last hold; without `claim` they mean nothing.
+constexpr auto texts = std::to_array<std::string_view>({
+    // find_lock
+    "SELECT id, kind, capacity, token, holds, waiters, since, claim, client, bound, how, permits, "
+    "first, tokens, expires, owner FROM lock WHERE name = ?1",
+    // insert_lock
+    "INSERT INTO lock (kind, capacity, token, holds, waiters, since, claim, client, bound, how, "
+    "permits, first, tokens, expires, owner, name) "
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    // update_lock
+    "UPDATE lock SET kind = ?1, capacity = ?2, token = ?3, holds = ?4, waiters = ?5, since = ?6, "
+    "claim = ?7, client = ?8, bound = ?9, how = ?10, permits = ?11, first = ?12, tokens = ?13, "
+    "expires = ?14, owner = ?15 WHERE id = ?16",
+    // grant_free
+    "UPDATE lock SET kind = ?2, capacity = ?3, token = token + ?4, since = holdfast_now(), "
+    "claim = ?5, client = ?6, bound = 1, how = ?7, permits = ?8, first = holdfast_note(token + 1), "
+    "tokens = ?4, expires = holdfast_now() + ?9, owner = ?10 "
+    "WHERE name = ?1 AND claim IS NULL AND holds = 0 AND waiters = 0 AND token BETWEEN ?11 AND ?12",
+    // release_plain
+    "UPDATE lock SET claim = NULL, since = holdfast_now() "
+    "WHERE name = ?1 AND claim = ?2 AND waiters = 0 AND holds = 0 AND expires > holdfast_now()",
+    // renew_plain
+    "UPDATE lock SET expires = ?3 "
+    "WHERE name = ?1 AND claim = ?2 AND expires BETWEEN ?4 AND ?3 AND kind = 0 AND how = 0 "
+    "AND permits = 1",
+    // holds_of
+    "SELECT first, claim, client, bound, how, permits, tokens, since, expires, owner "
+    "FROM hold WHERE lock = ?1 ORDER BY first",
+    // put_hold
+    "INSERT OR REPLACE INTO hold (lock, first, claim, client, bound, how, permits, tokens, since, "
+    "expires, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    // drop_hold
+    "DELETE FROM hold WHERE lock = ?1 AND first = ?2",
+    // waiters_of
+    "SELECT ticket, claim, client, how, next, permits, since, expires, called, owner "
+    "FROM waiter WHERE lock = ?1 ORDER BY ticket",
+    // put_waiter
+    "INSERT OR REPLACE INTO waiter (lock, ticket, claim, client, how, next, permits, since, "
+    "expires, called, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    // drop_waiter
+    "DELETE FROM waiter WHERE lock = ?1 AND ticket = ?2",
+    // floor
+    "SELECT floor FROM meta",
+    // idle_after
+    "SELECT id, token, claim IS NULL AND holds = 0 AND waiters = 0 AND since NOT BETWEEN ?2 AND ?3 "
+    "FROM lock WHERE id > ?1 ORDER BY id LIMIT ?4",
+    // delete_lock
+    "DELETE FROM lock WHERE id = ?1",
+    // raise_floor
+    "UPDATE meta SET floor = max(floor, ?1)",
+    // names_all
+    "SELECT name FROM lock WHERE name >= ?1 ORDER BY name",
+    // names_busy
+    "SELECT name FROM lock WHERE name >= ?1 AND (claim IS NOT NULL OR holds > 0 OR waiters > 0) "
+    "ORDER BY name",
+    // add_audit
+    "INSERT INTO audit (at, who, name, token, owner) "
+    "VALUES (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?1, ?2, ?3, ?4)",
+    // cut_audit
+    "DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - 10000",
+});
+static_assert(texts.size() == static_cast<std::size_t>(query::count));
+
+[[noreturn]] void refuse(errc code, std::string text) {
+    throw database_error({.code = code, .detail = std::move(text)});
+}
+
+void check_version(database& on, std::int64_t version) {
+    if (version > schema_version) {
+        refuse(errc::unsupported, on.path() + " was written by a newer holdfast (schema " +
+                                      std::to_string(version) + "; this one knows up to " +
+                                      std::to_string(schema_version) +
+                                      "); use that version, or another file");
+    }
+    if (version < 1) {
+        refuse(errc::bad_reply,
+               on.path() + " has an impossible schema version (" + std::to_string(version) + ")");
+    }
+    // The place for migrations: schema 1 is the first.
+}
+
+// True if the database is ours and complete; false if it is empty.
+bool recognise(database& on) {
+    const auto id = on.number("PRAGMA application_id");
+    const auto version = on.number("PRAGMA user_version");
+    if (id == application_id) {
+        check_version(on, version);
+        return true;
+    }
+    if (id == 0 && version == 0 && on.number("SELECT count(*) FROM sqlite_schema") == 0) {
+        return false;
+    }
+    refuse(errc::invalid_argument,
+           on.path() + " is the database of another program; give holdfast a file of its own");
+}
+
+void require_journal(database& on) {
+    // Several processes may make the database at once; changing the journal needs it alone, and
+    // SQLite does not always ask the busy handler for this.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+    for (;;) {
+        try {
+            const auto mode = on.text("PRAGMA journal_mode = WAL");
+            if (mode == "wal") return;
+            refuse(errc::unsupported, "SQLite cannot use its write-ahead journal for " + on.path() +
+                                          " (it uses '" + mode +
+                                          "'): the file system lacks shared memory");
+        } catch (const database_error& error) {
+            if (error.why().code != errc::unavailable) throw;
+            if (std::chrono::steady_clock::now() > until) throw;
+            std::this_thread::yield();
+        }
+    }
+}
+
+void create(database& on, std::string_view boot) {
+    transaction step{on};
+    if (recognise(on)) return;  // another process was faster
+    on.execute(tables);
+    on.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
+    on.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
+    auto fill =
+        on.once("INSERT INTO meta (id, boot, epoch, floor, bells) VALUES (1, ?1, 0, 0, '')");
+    fill.bind_text(1, boot).step();
+    step.commit();
+}
+
+// All holds and waiters of an earlier boot are void, and so are the times.
+void enter_boot(database& on, std::string_view boot) {
+    transaction step{on};
+    auto mark = on.once("UPDATE meta SET boot = ?1, epoch = epoch + 1 WHERE boot <> ?1");
+    mark.bind_text(1, boot).step();
+    if (on.changes() == 0) return;  // another process was faster
+    on.execute(
+        "UPDATE lock SET claim = NULL, holds = 0, waiters = 0 "
+        "WHERE claim IS NOT NULL OR holds > 0 OR waiters > 0;"
+        "DELETE FROM hold; DELETE FROM waiter;");
+    step.commit();
+}
+
+}  // namespace
+
+statement& prepared(database& on, query which) {
+    return on.prepared(texts, static_cast<std::size_t>(which));
+}
+
+identity prepare_database(database& on, std::string_view boot, durability level) {
+    bool complete = false;
+    {
+        // One look, not three: another process may be making the tables.
+        transaction look{on, transaction::mode::read};
+        complete = recognise(on);
+    }
+    if (!complete) {
+        // Small pages: a commit writes whole pages, and a lock is one row.
+        on.execute("PRAGMA page_size = 1024");
+        require_journal(on);
+        on.set_durability(durability::full);
+        create(on, boot);
+        flush_directory(directory_of(on.path()));
+    } else {
+        require_journal(on);
+    }
+    for (;;) {
+        identity found;
+        {
+            auto meta = on.once("SELECT boot, epoch, bells FROM meta");
+            if (!meta.step()) refuse(errc::bad_reply, on.path() + " is damaged: meta is empty");
+            found = {static_cast<std::uint64_t>(meta.number(1)), std::string(meta.bytes(2))};
+            if (meta.bytes(0) == boot) {
+                meta.reset();
+                on.set_durability(level);
+                on.execute("PRAGMA cache_size = -8000");
+                return found;
+            }
+        }
+        on.set_durability(durability::full);
+        enter_boot(on, boot);
+    }
+}
+
+void raise_epoch(database& on, std::uint64_t epoch, durability level) {
+    on.set_durability(durability::full);
+    try {
+        auto raise = on.once("UPDATE meta SET epoch = max(epoch, ?1)");
+        raise.bind(1, static_cast<std::int64_t>(epoch)).step_alone();
+    } catch (...) {
+        on.set_durability(level);
+        throw;
+    }
+    on.set_durability(level);
+}
+
+void replace_bells(database& on, std::string_view mark) {
+    auto set = on.once("UPDATE meta SET bells = ?1");
+    set.bind_text(1, mark).step();
+    on.execute(
+        "UPDATE lock SET bound = 0 WHERE claim IS NOT NULL AND bound <> 0;"
+        "UPDATE hold SET bound = 0 WHERE bound <> 0;");
+}
+
+std::string bells(database& on) {
+    return on.text("SELECT bells FROM meta");
+}
+
+}  // namespace holdfast::sqlite

@@ -1,0 +1,324 @@
+#include "stores/sqlite/store.hpp"
+
+#include <sys/stat.h>
+
+#include <limits>
+#include <utility>
+
+#include "stores/sqlite/attempt.hpp"
+#include "stores/sqlite/filesystem.hpp"
+#include "support/fork.hpp"
+#include "support/random.hpp"
+
+namespace holdfast::sqlite {
+namespace {
+
+using lease_table::consequences;
+using lease_table::moment;
+
+// How often the file is looked after. A process that goes on with a removed file believes in holds
+// that nobody else sees; renewal looks more often than any hold may last.
+constexpr auto file_check_interval = std::chrono::milliseconds{100};
+
+capabilities facts() {
+    return {.fencing = true,
+            .token_blocks = true,
+            .shared = true,
+            .semaphores = true,
+            .fair = true,
+            .inspect = true,
+            .evict = true,
+            .process_bound = true,
+            .ttl_min = std::chrono::milliseconds{10},
+            .ttl_max = std::chrono::hours{24},
+            .poll_max = lease_table::poll_max,
+            .drift_ppm = 0,  // one clock for all
+            .batch_max = 1000};
+}
+
+void require_local(const settings& how) {
+    if (how.any_file_system) return;
+    const auto kept_on = file_system_of(directory_of(how.path));
+    if (!kept_on) throw database_error(kept_on.error());
+    if (kept_on->local) return;
+    throw database_error(
+        {.code = errc::unsupported,
+         .detail =
+             how.path + " is on a network or user-space file system (" +
+             std::string(kept_on->name) +
+             "), where SQLite's locks do not reliably exclude; use a path on a local disk, or "
+             "filesystem=any if it is local after all"});
+}
+
+mode_t mode_of(const std::string& path) {
+    struct stat about {};
+    return ::stat(path.c_str(), &about) == 0 ? about.st_mode & 0666 : 0600;
+}
+
+template <class T>
+T value_of(result<T> from) {
+    if (!from) throw database_error(std::move(from).error());
+    return *std::move(from);
+}
+
+void require(result<void> what) {
+    if (!what) throw database_error(what.error());
+}
+
+}  // namespace
+
+result<std::unique_ptr<store>> sqlite_store::open(settings how, boost::asio::io_context& io) {
+    return attempt_to([&]() -> result<std::unique_ptr<store>> {
+        return std::unique_ptr<store>(std::make_unique<sqlite_store>(std::move(how), io));
+    });
+}
+
+sqlite_store::sqlite_store(settings how, boost::asio::io_context& io)
+    : how_(std::move(how)),
+      caps_(facts()),
+      made_in_(support::fork_generation()),
+      releases_(static_cast<std::uint32_t>(support::random_word())) {
+    how_.path = value_of(absolute_path(how_.path));
+    require(make_directories_above(how_.path, 0700));
+    require_local(how_);
+    const auto boot = value_of(boot_identity());
+    const auto offset = value_of(boot_clock_offset());
+    {
+        // One at a time: a descriptor of the new file that is closed while another connection
+        // opens it would take that one's POSIX locks with it.
+        std::lock_guard guard{fork_guard::opening()};
+        fork_guard::close_inherited();
+        value_of(make_private_file(how_.path));
+        database_ = std::make_unique<database>(how_.path, offset, how_.busy_max);
+        epoch_ = prepare_database(*database_, boot, how_.level).epoch;
+        quiet_at_fork_ = std::make_unique<fork_guard::connection>(mutex_, *database_);
+    }
+    doorbell_ = std::make_shared<doorbell>(how_.path + "-clients", mode_of(how_.path), io);
+    file_checked_ = std::chrono::steady_clock::now();
+}
+
+// What a child inherits is the parent's: closing descriptors that the loop knows would change the
+// loop's kernel object, which both share. So all of it is left where it is; the connection is
+// closed when the child opens one of its own.
+sqlite_store::~sqlite_store() {
+    if (forked()) {
+        static_cast<void>(quiet_at_fork_.release());
+        static_cast<void>(database_.release());
+        static_cast<void>(new std::shared_ptr<doorbell>(std::move(doorbell_)));
+        return;
+    }
+    stop();
+    std::lock_guard guard{fork_guard::opening()};
+    quiet_at_fork_.reset();
+    database_.reset();
+}
+
+bool sqlite_store::forked() const noexcept {
+    return made_in_ != support::fork_generation();
+}
+
+void sqlite_store::start(store_events& events) {
+    doorbell_->start(events);
+}
+
+void sqlite_store::stop() noexcept {
+    if (forked()) return;
+    doorbell_->gate().close();
+    {
+        std::lock_guard guard{mutex_};
+        if (std::exchange(stopped_, true)) return;
+    }
+    consequences then;
+    static_cast<void>(attempt([&]() -> result<void> {
+        withdraw_queued(then);
+        return {};
+    }));
+    for (const auto& [client, claim] : then.wakes) {
+        if (client != doorbell_->bells().self()) doorbell_->bells().ring(client, claim);
+    }
+    doorbell_->close();
+}
+
+void sqlite_store::withdraw_queued(consequences& then) {
+    if (queued_.empty()) return;
+    transaction step{*database_};
+    for (const auto& [claim, name] : queued_) {
+        const auto at = begin_step(name);
+        lease_table::release(rows_.rows(), claim, at, then);
+        end_step(name, at);
+    }
+    step.commit();
+    queued_.clear();
+}
+
+// --- what every verb does ---
+
+sqlite_store::moment sqlite_store::begin_step(std::string_view name) {
+    rows_.load(*database_, name);
+    doorbell_->bells().begin_step();
+    auto floor = epoch_floor(epoch_);
+    if (!rows_.exists()) {
+        // A pruned name may have had greater tokens.
+        running row{prepared(*database_, query::floor)};
+        if (row->step()) floor = std::max(floor, static_cast<std::uint64_t>(row->number(0)));
+    }
+    return {.now = database_->now(),
+            .self = doorbell_->bells().self(),
+            .processes = &doorbell_->bells(),
+            .floor = fencing_token{floor}};
+}
+
+bool sqlite_store::end_step(std::string_view name, const moment& at) {
+    return rows_.store(*database_, name, at.now);
+}
+
+// Our FIFO must be there before anybody can read that we hold or wait.
+void sqlite_store::require_bell() {
+    auto& bells = doorbell_->bells();
+    if (bells.hung()) return;
+    if (!bells.enter(sqlite::bells(*database_))) {
+        transaction step{*database_};
+        if (!bells.enter(sqlite::bells(*database_))) {
+            replace_bells(*database_, bells.make());
+            step.commit();
+        }
+    }
+    doorbell_->hang();
+    // Now and then somebody has to sweep up after those that were killed.
+    if (support::random_word() % 32 == 0) bells.count(true);
+}
+
+void sqlite_store::require_file() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!file_gone_ && now - file_checked_ < file_check_interval) return;
+    file_checked_ = now;
+    file_gone_ = file_gone_ || database_->moved();
+    if (!file_gone_) return;
+    throw database_error({.code = errc::bad_reply,
+                          .detail = how_.path +
+                                    " was removed or replaced while it was open; others may lock "
+                                    "the same names in the new one. Open a new client"});
+}
+
+void sqlite_store::deliver(const consequences& then) noexcept {
+    try {
+        doorbell_->deliver(then.wakes);
+    } catch (const std::exception&) {
+        // Those who were to be woken ask by themselves after capabilities::poll_max.
+    }
+}
+
+void sqlite_store::tidy_up() noexcept {
+    if (!database_->wants_tending()) return;
+    std::lock_guard guard{mutex_};
+    database_->tend();
+}
+
+// --- acquire ---
+
+void sqlite_store::acquire(call_id call, const claim& request) {
+    auto& events = doorbell_->events();
+    if (forked()) return events.acquired(call, forked_failure());
+    const auto pass = doorbell_->gate().enter();
+    if (!pass) return;
+    const auto cursor = request.waits ? doorbell_->waits().open(request.id) : 0;
+    consequences then;
+    auto answer =
+        attempt([&]() -> result<acquire_reply> { return grant_or_refuse(request, then); });
+    if (!answer) {
+        answer.error().lock = request.name;
+        then = {};
+    }
+    watch_or_forget(request, answer, cursor, then);
+    deliver(then);
+    events.acquired(call, std::move(answer));
+    tidy_up();
+}
+
+result<acquire_reply> sqlite_store::grant_or_refuse(const claim& request, consequences& then) {
+    require_file();
+    if (request.permits != 0 || request.waits) require_bell();
+    // A claim that waits already would find itself in the queue.
+    if (!queued_.contains(request.id)) {
+        if (auto at_once = grant_free(request)) return acquire_reply{*at_once};
+    }
+    auto answer = ask_rules(request, then);
+    if (answer && std::holds_alternative<granted>(*answer)) queued_.erase(request.id);
+    return answer;
+}
+
+// The rules grant a name that nobody holds or waits for to whoever asks. One statement does so,
+// unless the name is new or its token comes from an earlier epoch or is about to leave this one.
+std::optional<granted> sqlite_store::grant_free(const claim& request) {
+    if (request.permits == 0) return {};
+    if (request.what == kind::semaphore && request.permits > request.capacity) return {};
+    const auto floor = epoch_floor(epoch_);
+    const auto ceiling = epoch_floor(epoch_ + 1) - 1 - request.tokens;
+    statement& grant = prepared(*database_, query::grant_free);
+    grant.bind_blob(1, request.name)
+        .bind(2, static_cast<std::int64_t>(request.what))
+        .bind(3, request.capacity)
+        .bind(4, request.tokens)
+        .bind(5, request.id)
+        .bind(6, doorbell_->bells().self())
+        .bind(7, static_cast<std::int64_t>(request.how))
+        .bind(8, request.permits)
+        .bind(9, request.ttl.count())
+        .bind_text(10, request.owner)
+        .bind(11, static_cast<std::int64_t>(floor))
+        .bind(12, static_cast<std::int64_t>(ceiling))
+        .step_alone();
+    if (database_->changes() == 0) return {};
+    return granted{.token = fencing_token{static_cast<std::uint64_t>(database_->noted())},
+                   .tokens = request.tokens,
+                   .remaining = request.ttl};
+}
+
+result<acquire_reply> sqlite_store::ask_rules(const claim& request, consequences& then) {
+    for (;;) {
+        {
+            transaction step{*database_};
+            const auto at = begin_step(request.name);
+            then = {};
+            auto answer = lease_table::acquire(rows_.rows(), request, at, then);
+            if (!answer) return answer;
+            if (epoch_of(rows_.rows().token) <= epoch_) {
+                const bool queued = request.waits && std::holds_alternative<refused>(*answer);
+                if (queued) queued_.try_emplace(request.id, request.name);
+                if (end_step(request.name, at)) step.commit();
+                return answer;
+            }
+        }
+        // The tokens of this name reach into those of the next epoch: it has to begin first, for
+        // good, or the next boot would begin with tokens that were granted already.
+        const auto next = epoch_of(rows_.rows().token);
+        raise_epoch(*database_, next, how_.level);
+        epoch_ = next;
+    }
+}
+
+void sqlite_store::watch_or_forget(const claim& request, result<acquire_reply>& answer,
+                                   std::uint64_t cursor, const consequences& then) {
+    if (!request.waits) return;
+    auto* no = answer ? std::get_if<refused>(&*answer) : nullptr;
+    if (no == nullptr) return doorbell_->forget(request.id);
+    no->cursor = cursor;
+    try {
+        doorbell_->watch(request.id, then.watch);
+    } catch (const std::exception&) {
+        // Without a watch the claim asks again after refused::retry_after.
+    }
+}
+
+void sqlite_store::wait(call_id call, const hold_ref& waiting, std::uint64_t cursor) {
+    auto& events = doorbell_->events();
+    if (forked()) return events.changed(call, forked_failure());
+    const auto pass = doorbell_->gate().enter();
+    if (pass && !doorbell_->waits().start(call, waiting.id, cursor)) events.changed(call, {});
+}
+
+void sqlite_store::end_wait(call_id call) noexcept {
+    if (!forked()) doorbell_->waits().end(call);
+}
+
+}  // namespace holdfast::sqlite
