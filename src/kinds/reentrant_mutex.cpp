@@ -28,7 +28,8 @@ result<lease> reentrant_mutex::try_acquire(const acquire_options& how) const {
 }
 
 std::uint32_t reentrant_mutex::hold_count(owner_id owner) const {
-    return core::client_access::of(client_).core().hold_count(name_, or_this_thread(owner));
+    auto& session = core::client_access::of(client_);
+    return session.forked() ? 0 : session.core().hold_count(name_, or_this_thread(owner));
 }
 
 bool reentrant_mutex::held_by(owner_id owner) const { return hold_count(owner) > 0; }

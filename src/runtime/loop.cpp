@@ -50,19 +50,18 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
         timer.async_wait(asio::posix::stream_descriptor::wait_read,
                          [this](const boost::system::error_code& error) {
                              if (error) return;
-                             on_timer();
+                             const bool fired = take_timer();
                              await_timer();
+                             if (fired && due) run_guarded(due);
                          });
     }
 
-    void on_timer() {
+    bool take_timer() {
         std::uint64_t fired = 0;
-        if (::read(timer.native_handle(), &fired, sizeof fired) != sizeof fired) return;
-        {
-            std::lock_guard guard{mutex};
-            armed = time_point::max();
-        }
-        if (due) run_guarded(due);
+        if (::read(timer.native_handle(), &fired, sizeof fired) != sizeof fired) return false;
+        std::lock_guard guard{mutex};
+        armed = time_point::max();
+        return true;
     }
 
     void arm(time_point when) {
@@ -78,7 +77,11 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
     void drive_once() {
         const void* outer = std::exchange(driven_here, this);
         io.restart();
-        auto ready = [this] { io.run_one(), io.poll(); };
+        auto ready = [this, outer] {
+            // What an outer handler posted waits in a place where only poll() looks for it.
+            if (outer == this && io.poll() != 0) return;
+            io.run_one(), io.poll();
+        };
         run_guarded(ready);
         driven_here = outer;
     }
@@ -153,7 +156,8 @@ void loop::set(signal& what) {
 }
 
 bool loop::wait(signal& what, time_point limit) {
-    state& s = *state_;
+    const auto kept = state_;  // a handler that runs in here may destroy the loop
+    state& s = *kept;
     const bool nested = driving();  // a handler that blocks goes on serving the others
     std::unique_lock lock{s.mutex};
     const auto place = s.blocked.insert(s.blocked.end(), &what);
@@ -188,6 +192,8 @@ void loop::stop() noexcept {
         if (std::exchange(s.stopping, true)) return;
         own = std::move(s.thread);
         s.interrupt();
+        // What is ready and has not begun does not begin, if this is called from a handler.
+        if (driving()) s.io.stop();
         s.served.notify_all();
         for (signal* blocked : s.blocked) blocked->wake.notify_one();
         if (!driving()) s.idle.wait(lock, [&] { return !s.driven; });

@@ -35,8 +35,8 @@ class HOLDFAST_EXPORT loop {
     loop(const loop&) = delete;
     loop& operator=(const loop&) = delete;
 
-    /// For sockets and descriptors of stores: their handlers run in the loop.
-    boost::asio::io_context& io() noexcept;
+    /// For this library's own plumbing; stores use watch (see there).
+    [[gnu::visibility("hidden")]] boost::asio::io_context& io() noexcept;
 
     /// Runs `work` in the loop, soon, never inside this call. What it throws is swallowed.
     void post(std::function<void()> work);

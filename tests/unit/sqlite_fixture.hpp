@@ -13,11 +13,11 @@
 #include <string>
 #include <thread>
 
-#include <boost/asio/io_context.hpp>
 #include <gtest/gtest.h>
 
 #include <holdfast/store.hpp>
 
+#include "runtime/loop.hpp"
 #include "stores/sqlite/store.hpp"
 #include "support/random.hpp"
 
@@ -51,14 +51,12 @@ class directory {
 class client final : public store_events {
   public:
     explicit client(const std::string& path) : client(sqlite::settings{.path = path}) {}
-    explicit client(sqlite::settings how) : it_(std::move(how), io_), work_(io_.get_executor()) {
+    explicit client(sqlite::settings how) : it_(std::move(how), loop_) {
         it_.start(*this);
     }
     ~client() {
         it_.stop();
-        work_.reset();
-        io_.stop();
-        if (thread_.joinable()) thread_.join();
+        loop_.stop();
     }
 
     sqlite::sqlite_store& it() { return it_; }
@@ -122,8 +120,7 @@ class client final : public store_events {
 
     /// Waits are ended by a thread that runs the loop from the first wait on.
     void run_loop() {
-        std::lock_guard guard{mutex_};
-        if (!thread_.joinable()) thread_ = std::thread([this] { io_.run(); });
+        loop_.post([] {});
     }
 
   private:
@@ -156,10 +153,8 @@ class client final : public store_events {
     std::map<call_id, result<std::vector<release_reply>>> released_;
     std::map<call_id, result<renewal_reply>> downgraded_;
     std::map<call_id, bool> changed_;
-    std::thread thread_;
-    boost::asio::io_context io_{1};
+    runtime::loop loop_;
     sqlite::sqlite_store it_;
-    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
 };
 
 inline claim mutex_claim(std::string name, bool waits = false, duration ttl = 60s) {

@@ -19,8 +19,8 @@ using sqlite::settings;
 class sqlite_open : public ::testing::Test {
   protected:
     failure refusal(settings how) {
-        boost::asio::io_context io;
-        auto opened = sqlite::sqlite_store::open(std::move(how), io);
+        runtime::loop loop;
+        auto opened = sqlite::sqlite_store::open(std::move(how), loop);
         if (opened) ADD_FAILURE() << "opened";
         return opened ? failure{} : opened.error();
     }
@@ -126,8 +126,8 @@ TEST_F(sqlite_open, notices_damage) {
     file.seekp(1024);
     file << std::string(6 * 1024, 'x');
     file.close();
-    boost::asio::io_context io;
-    auto opened = sqlite::sqlite_store::open({.path = home_.file()}, io);
+    runtime::loop loop;
+    auto opened = sqlite::sqlite_store::open({.path = home_.file()}, loop);
     EXPECT_EQ(opened ? errc{} : opened.error().code, errc::bad_reply);
 }
 
@@ -154,8 +154,8 @@ TEST_F(sqlite_open, says_access_denied_where_it_may_not_write) {
                 ::chmod(path.c_str(), 0444);
                 ::chmod(home_.path().c_str(), 0555);
             }
-            boost::asio::io_context io;
-            auto opened = sqlite::sqlite_store::open({.path = file}, io);
+            runtime::loop loop;
+            auto opened = sqlite::sqlite_store::open({.path = file}, loop);
             if (opened) return 98;
             return static_cast<int>(opened.error().code);
         });

@@ -10,10 +10,8 @@
 
 namespace holdfast::sqlite {
 
-using boost::asio::posix::stream_descriptor;
-
-doorbell::doorbell(std::string directory, mode_t mode, boost::asio::io_context& io)
-    : io_(io), bells_(std::move(directory), support::new_id(), mode) {
+doorbell::doorbell(std::string directory, mode_t mode, runtime::loop& loop)
+    : loop_(loop), bells_(std::move(directory), support::new_id(), mode) {
 }
 
 // --- watching ---
@@ -47,15 +45,14 @@ bool doorbell::watch_one(const claim_id& claim, const client_id& client) {
     }
     auto rope = bells_.grasp(client);
     if (!rope.end) return rope.state != life::dead;
-    auto entry = std::make_shared<watched>(stream_descriptor{io_, rope.end.get()});
-    rope.end.release();
+    const auto entry = std::make_shared<watched>(std::move(rope.end));
     entry->claims.push_back(claim);
     watched_.emplace(client, entry);
     // A FIFO without a reader shows an error to its writers.
-    entry->end.async_wait(
-        stream_descriptor::wait_error,
-        [self = shared_from_this(), client, which = std::weak_ptr{entry}](
-            const boost::system::error_code& error) { self->died(client, which, error); });
+    entry->death.emplace(loop_, entry->end.get(), runtime::readiness::error,
+                         [self = shared_from_this(), client, which = std::weak_ptr{entry}] {
+                             self->died(client, which);
+                         });
     return true;
 }
 
@@ -77,10 +74,9 @@ void doorbell::forget(const claim_id& claim) {
     unwatch(claim);
 }
 
-void doorbell::died(const client_id& client, const std::weak_ptr<watched>& which,
-                    const boost::system::error_code& error) {
+void doorbell::died(const client_id& client, const std::weak_ptr<watched>& which) {
     const auto pass = gate_.enter();
-    if (!pass || error == boost::asio::error::operation_aborted) return;
+    if (!pass) return;
     std::vector<claim_id> claims;
     {
         std::lock_guard guard{mutex_};
@@ -101,7 +97,6 @@ void doorbell::hang() {
     std::lock_guard guard{mutex_};
     // Before its descriptor is closed: the loop must not go on with a number that means another.
     const bool listened = reader_.has_value();
-    if (reader_) reader_->release();
     reader_.reset();
     heard_ = -1;
     bells_.hang();
@@ -112,12 +107,8 @@ void doorbell::listen() {
     if (reader_) return;
     heard_ = bells_.own();
     if (heard_ < 0) return;
-    // The descriptor stays the bells' own, which know what a forked child must do with it: the
-    // reader is released, never closed.
-    reader_.emplace(io_, heard_);
-    reader_->async_wait(
-        stream_descriptor::wait_read,
-        [self = shared_from_this()](const boost::system::error_code& error) { self->hear(error); });
+    reader_.emplace(loop_, heard_, runtime::readiness::readable,
+                    [self = shared_from_this()] { self->hear(); });
 }
 
 std::vector<claim_id> doorbell::read_wakes(bool& overflow) {
@@ -141,19 +132,16 @@ std::vector<claim_id> doorbell::read_wakes(bool& overflow) {
     return claims;
 }
 
-void doorbell::hear(const boost::system::error_code& error) {
+void doorbell::hear() {
     const auto pass = gate_.enter();
-    if (!pass || error) return;
+    if (!pass) return;
     std::vector<claim_id> claims;
     bool overflow = false;
     {
         std::lock_guard guard{mutex_};
         if (stopped_ || !reader_) return;
         claims = read_wakes(overflow);
-        reader_->async_wait(stream_descriptor::wait_read,
-                            [self = shared_from_this()](const boost::system::error_code& later) {
-                                self->hear(later);
-                            });
+        reader_->again();
     }
     overflow ? answer(waits_.wake_all()) : wake(claims);
 }
@@ -185,7 +173,6 @@ void doorbell::close() noexcept {
     stopped_ = true;
     watched_.clear();
     watches_.clear();
-    if (reader_) reader_->release();
     reader_.reset();
     bells_.take_down();
 }

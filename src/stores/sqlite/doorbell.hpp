@@ -9,11 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-
 #include <holdfast/store.hpp>
 
+#include "runtime/watch.hpp"
 #include "stores/lease_table/wait_list.hpp"
 #include "stores/sqlite/bells.hpp"
 #include "stores/sqlite/gate.hpp"
@@ -24,7 +22,7 @@ namespace holdfast::sqlite {
 /// must; after close() they do nothing.
 class doorbell : public std::enable_shared_from_this<doorbell> {
   public:
-    doorbell(std::string directory, mode_t mode, boost::asio::io_context& io);
+    doorbell(std::string directory, mode_t mode, runtime::loop& loop);
 
     bell_directory& bells() noexcept { return bells_; }
     lease_table::wait_list& waits() noexcept { return waits_; }
@@ -47,24 +45,24 @@ class doorbell : public std::enable_shared_from_this<doorbell> {
 
   private:
     struct watched {
-        explicit watched(boost::asio::posix::stream_descriptor&& rope) : end(std::move(rope)) {}
-        boost::asio::posix::stream_descriptor end;
+        explicit watched(descriptor rope) : end(std::move(rope)) {}
+        const descriptor end;
         std::vector<claim_id> claims{};
+        std::optional<runtime::watch> death{};  ///< ends before `end` is closed
     };
     using watch_map = std::unordered_map<client_id, std::shared_ptr<watched>>;
 
     void listen();
-    void hear(const boost::system::error_code& error);
+    void hear();
     std::vector<claim_id> read_wakes(bool& overflow);
     /// False: the client is dead.
     bool watch_one(const claim_id& claim, const client_id& client);
-    void died(const client_id& client, const std::weak_ptr<watched>& which,
-              const boost::system::error_code& error);
+    void died(const client_id& client, const std::weak_ptr<watched>& which);
     void unwatch(const claim_id& claim);
     void wake(std::span<const claim_id> claims);
     void answer(std::span<const call_id> calls);
 
-    boost::asio::io_context& io_;
+    runtime::loop& loop_;
     store_events* events_ = nullptr;
     event_gate gate_;
     bell_directory bells_;
@@ -73,7 +71,7 @@ class doorbell : public std::enable_shared_from_this<doorbell> {
     std::mutex mutex_;
     bool stopped_ = false;
     int heard_ = -1;  ///< the descriptor that `reader_` reads; belongs to the bells
-    std::optional<boost::asio::posix::stream_descriptor> reader_;
+    std::optional<runtime::watch> reader_;
     watch_map watched_;
     std::unordered_map<claim_id, std::vector<client_id>> watches_;
 };

@@ -30,7 +30,7 @@ result<void> apply(settings& to, const std::string& key, const std::string& valu
 result<std::unique_ptr<store>> make(const runtime::store_url& where, runtime::loop& events) {
     auto how = read_settings(where);
     if (!how) return std::move(how).error();
-    return sqlite_store::open(*std::move(how), events.io());
+    return sqlite_store::open(*std::move(how), events);
 }
 
 [[maybe_unused]] const bool registered = (runtime::register_store("sqlite", &make), true);

@@ -67,13 +67,13 @@ void require(result<void> what) {
 
 }  // namespace
 
-result<std::unique_ptr<store>> sqlite_store::open(settings how, boost::asio::io_context& io) {
+result<std::unique_ptr<store>> sqlite_store::open(settings how, runtime::loop& loop) {
     return attempt_to([&]() -> result<std::unique_ptr<store>> {
-        return std::unique_ptr<store>(std::make_unique<sqlite_store>(std::move(how), io));
+        return std::unique_ptr<store>(std::make_unique<sqlite_store>(std::move(how), loop));
     });
 }
 
-sqlite_store::sqlite_store(settings how, boost::asio::io_context& io)
+sqlite_store::sqlite_store(settings how, runtime::loop& loop)
     : how_(std::move(how)),
       caps_(facts()),
       made_in_(support::fork_generation()),
@@ -93,7 +93,7 @@ sqlite_store::sqlite_store(settings how, boost::asio::io_context& io)
         epoch_ = prepare_database(*database_, boot, how_.level).epoch;
         quiet_at_fork_ = std::make_unique<fork_guard::connection>(mutex_, *database_);
     }
-    doorbell_ = std::make_shared<doorbell>(how_.path + "-clients", mode_of(how_.path), io);
+    doorbell_ = std::make_shared<doorbell>(how_.path + "-clients", mode_of(how_.path), loop);
     file_checked_ = std::chrono::steady_clock::now();
 }
 

@@ -41,9 +41,9 @@ result<settings> read_settings(const runtime::store_url& where);
 
 class sqlite_store final : public store, public inspector {
   public:
-    static result<std::unique_ptr<store>> open(settings how, boost::asio::io_context& io);
+    static result<std::unique_ptr<store>> open(settings how, runtime::loop& loop);
     /// As open(), but throws database_error.
-    sqlite_store(settings how, boost::asio::io_context& io);
+    sqlite_store(settings how, runtime::loop& loop);
     ~sqlite_store() override;
     sqlite_store(const sqlite_store&) = delete;
     sqlite_store& operator=(const sqlite_store&) = delete;
