@@ -1,0 +1,2 @@
+// Boost.JSON's own sources, compiled into this program: no shared library to load at every start.
+#include <boost/json/src.hpp>
