@@ -39,7 +39,7 @@ fencing_token read_token(const std::string& text) {
 std::string who_we_are() {
     std::array<char, 256> host{};
     ::gethostname(host.data(), host.size() - 1);
-    const passwd* const user = ::getpwuid(::getuid());  // NOLINT(concurrency-mt-unsafe): one thread
+    const passwd* const user = ::getpwuid(::getuid());
     const std::string name = user != nullptr ? user->pw_name : fmt::format("uid {}", ::getuid());
     return fmt::format("{}@{} pid {}", name, host.data(), ::getpid());
 }

@@ -29,7 +29,7 @@ loss_reason hold::loss() const {
     return loss_reason::none;
 }
 
-void hold::watch(std::function<void()> tell) {
+void hold::watch(const std::function<void()>& tell) {
     for (const lease* each : all()) {
         watchers_.push_back(std::make_unique<watcher>(each->at_risk(), tell));
         watchers_.push_back(std::make_unique<watcher>(each->lost(), tell));

@@ -22,7 +22,7 @@ class hold {
     /// Why the first lost one was lost; `none` while all are held.
     loss_reason loss() const;
     /// Calls `tell`, from any thread, when one is at risk or lost.
-    void watch(std::function<void()> tell);
+    void watch(const std::function<void()>& tell);
     result<void> release();
 
     struct named_token {

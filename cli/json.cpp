@@ -93,7 +93,10 @@ json::object to_json(const finding& found) {
 json::object to_json(const failure& why) {
     json::object out;
     out["code"] = name_of(why.code);
-    out["message"] = shown(why.message());
+    if (!why.lock.empty()) out["lock"] = shown(why.lock);
+    failure nameless = why;
+    nameless.lock.clear();
+    out["message"] = shown(nameless.message());
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -76,8 +77,7 @@ std::string store_url(const program& with) {
             "put the URL into the environment variable HOLDFAST_STORE");
     }
     if (!with.store.empty()) return with.store;
-    const char* named =
-        std::getenv("HOLDFAST_STORE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const char* named = std::getenv("HOLDFAST_STORE");
     return named == nullptr ? std::string{} : std::string{named};
 }
 
@@ -115,11 +115,11 @@ void complain(std::string_view what) {
     write_all(STDERR_FILENO, fmt::format("holdfast: {}\n", what));
 }
 
-std::string describe(const failure& why, std::string_view name) {
-    const std::string text = why.message();
-    if (!why.lock.empty()) name = why.lock;
-    const bool told = name.empty() || text.find(fmt::format("{}: ", name)) != std::string::npos;
-    return told ? shown(text) : fmt::format("{}: {}", shown(name), shown(text));
+std::string describe(failure why, std::string_view name) {
+    // The name is escaped here, in the way of this program.
+    const std::string lock = std::exchange(why.lock, {});
+    const std::string_view told = lock.empty() ? name : std::string_view{lock};
+    return (told.empty() ? std::string{} : shown(told) + ": ") + shown(why.message());
 }
 
 ending fail(const program& with, const failure& why, std::string_view name) {

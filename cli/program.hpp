@@ -10,7 +10,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/result.hpp>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the name is theirs
 class App;
 }
 
@@ -80,7 +80,7 @@ int code_for(errc why) noexcept;
 /// "holdfast: ..." as one line on stderr, safe to print.
 void complain(std::string_view what);
 /// The failure as one line, with the name of the lock that it concerns, safe to print.
-std::string describe(const failure& why, std::string_view name = {});
+std::string describe(failure why, std::string_view name = {});
 /// Complains, in JSON on stdout as well if asked for, and gives the ending that goes with it.
 ending fail(const program& with, const failure& why, std::string_view name = {});
 

@@ -130,7 +130,7 @@ std::vector<std::string> read_command(const run_words& words, std::vector<std::s
     if (marked) rest.erase(rest.begin());
     if (words.script) {
         if (!rest.empty()) throw usage_error("-c STRING and a COMMAND exclude each other");
-        const char* shell = std::getenv("SHELL");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+        const char* shell = std::getenv("SHELL");
         const bool named = shell != nullptr && *shell != '\0';
         return {named ? shell : "/bin/sh", "-c", *words.script};
     }

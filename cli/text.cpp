@@ -129,8 +129,8 @@ std::string_view cut(std::string_view text, std::size_t columns) {
 }
 
 painter::painter(int descriptor) {
-    const char* refused = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    const char* terminal = std::getenv("TERM");     // NOLINT(concurrency-mt-unsafe)
+    const char* refused = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
     on_ = ::isatty(descriptor) == 1 && (refused == nullptr || *refused == '\0') &&
           (terminal == nullptr || std::string_view{terminal} != "dumb");
 }

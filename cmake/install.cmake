@@ -20,9 +20,6 @@ if(HOLDFAST_BUILD_CLI)
     if(TARGET holdfast-demo)
         install(TARGETS holdfast-demo RUNTIME DESTINATION ${holdfast_store_dir})
     endif()
-    if(HOLDFAST_STORE_SQLITE)
-        install(TARGETS holdfast-demo RUNTIME DESTINATION ${holdfast_store_dir})
-    endif()
 endif()
 
 configure_package_config_file(cmake/holdfastConfig.cmake.in

@@ -16,5 +16,6 @@ int main() {
     std::cout << "ours: " << holdfast::to_string(held.loss()) << '\n';
 
     const holdfast::lease next = holdfast::mutex{theirs, "job"}.acquire();
-    std::cout << "theirs: " << (next.token() > held.token() ? "a newer token" : "an old one") << '\n';
+    std::cout << "theirs: " << (next.token() > held.token() ? "a newer token" : "an old one")
+              << '\n';
 }

@@ -18,7 +18,7 @@ namespace holdfast {
 namespace core {
 class session;
 class client_access;
-}
+}  // namespace core
 
 /// A cheap, copyable handle on one client of one store. Copies are the same client. Safe from
 /// several threads. When the last copy, kind and lease are gone, it shuts down with a bound of

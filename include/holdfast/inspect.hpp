@@ -13,14 +13,14 @@ namespace holdfast {
 /// One hold as the store shows it.
 struct holder_record {
     claim_id claim{};
-    std::string owner{};          ///< host/pid/label as the holder gave it; hostile input, escape it
-    fencing_token token{};        ///< the first token of the grant
-    fencing_token token_last{};   ///< the last one reserved with it; equal unless passed on locally
+    std::string owner{};         ///< host/pid/label as the holder gave it; hostile input, escape it
+    fencing_token token{};       ///< the first token of the grant
+    fencing_token token_last{};  ///< the last one reserved with it; equal unless passed on locally
     access how = access::exclusive;
     std::uint32_t permits = 1;
-    duration held_for{};          ///< since the grant
-    duration remaining{};         ///< until it ends unless renewed
-    bool bound = false;           ///< ends at once when its process dies
+    duration held_for{};   ///< since the grant
+    duration remaining{};  ///< until it ends unless renewed
+    bool bound = false;    ///< ends at once when its process dies
 };
 
 /// One claim that waits, in the order in which they are served.

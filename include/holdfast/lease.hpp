@@ -15,7 +15,7 @@ namespace holdfast {
 namespace core {
 class hold;
 class lease_access;
-}
+}  // namespace core
 
 /// The form in which a hold travels to another process: see lease::export_ticket.
 struct ticket {
@@ -69,8 +69,8 @@ class [[nodiscard]] HOLDFAST_EXPORT lease {
     explicit operator bool() const noexcept { return held(); }
 
     /// Requested once the hold is gone or can no longer be excluded to be gone: at the latest at
-    /// the local deadline. Asking again looks at the clock again. Callbacks on the token run without
-    /// any mutex of the library.
+    /// the local deadline. Asking again looks at the clock again. Callbacks on the token run
+    /// without any mutex of the library.
     std::stop_token lost() const noexcept;
     /// Why it was lost, once it is.
     loss_reason loss() const noexcept;

@@ -51,28 +51,22 @@ class lockable {
     /// Releases; a failure goes to the observer.
     void unlock() noexcept { drop(access::exclusive); }
 
-    void lock_shared()
-        requires requires(Kind k) { k.acquire_shared(); }
-    {
-        keep(kind_.acquire_shared(waiting(forever)));
-    }
-    bool try_lock_shared()
-        requires requires(Kind k) { k.acquire_shared(); }
-    {
-        return keep_if(kind_.try_acquire_shared(waiting(duration::zero())));
-    }
+    void lock_shared() requires requires(Kind k) { k.acquire_shared(); }
+    { keep(kind_.acquire_shared(waiting(forever))); }
+    bool try_lock_shared() requires requires(Kind k) { k.acquire_shared(); }
+    { return keep_if(kind_.try_acquire_shared(waiting(duration::zero()))); }
     template <class Rep, class Period>
-    bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait)
-        requires requires(Kind k) { k.acquire_shared(); }
-    {
-        return keep_if(kind_.try_acquire_shared(waiting(rounded(wait))));
+    bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) requires
+        requires(Kind k) {
+        k.acquire_shared();
     }
+    { return keep_if(kind_.try_acquire_shared(waiting(rounded(wait)))); }
     template <class Clock, class Duration>
-    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& end)
-        requires requires(Kind k) { k.acquire_shared(); }
-    {
-        return try_lock_shared_for(end - Clock::now());
+    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& end) requires
+        requires(Kind k) {
+        k.acquire_shared();
     }
+    { return try_lock_shared_for(end - Clock::now()); }
     void unlock_shared() noexcept { drop(access::shared); }
 
     /// The lease that the calling thread got through this adapter (the oldest one, if another

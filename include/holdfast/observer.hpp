@@ -20,11 +20,11 @@ struct event {
         at_risk,      ///< not renewed for two thirds of the ttl; `took`: what remains
         lost,         ///< `loss` tells the reason, `took` how long it was held
         released,     ///< `took`: how long it was held
-        abandoned,    ///< a release stayed uncertain until the ttl was over; the store ends the hold
+        abandoned,  ///< a release stayed uncertain until the ttl was over; the store ends the hold
     };
     type what{};
-    std::string_view lock{};            ///< the name
-    fencing_token token{};              ///< of the hold concerned, or zero
+    std::string_view lock{};  ///< the name
+    fencing_token token{};    ///< of the hold concerned, or zero
     duration took{};
     loss_reason loss = loss_reason::none;
     const failure* why = nullptr;         ///< valid during the call only

@@ -41,20 +41,21 @@ HOLDFAST_EXPORT std::error_code make_error_code(errc code) noexcept;
 
 /// Who holds a lock, as far as a refused caller can know. For people, never for decisions.
 struct holder_info {
-    std::string owner;        ///< host, pid and label, as the holder gave them
-    fencing_token token;      ///< zero when the store does not tell
-    duration remaining{};     ///< until the hold ends unless renewed
+    std::string owner;     ///< host, pid and label, as the holder gave them
+    fencing_token token;   ///< zero when the store does not tell
+    duration remaining{};  ///< until the hold ends unless renewed
 };
 
 /// Why a call failed. Never contains credentials.
 struct failure {
     errc code{};
-    std::string detail{};                 ///< a sentence for people, also the store's own words
-    std::string lock{};                   ///< the name of the lock, if one was concerned
-    loss_reason loss = loss_reason::none; ///< with errc::lost
-    std::optional<holder_info> holder{};  ///< with errc::busy and errc::timed_out, if known
+    std::string detail{};                  ///< a sentence for people, also the store's own words
+    std::string lock{};                    ///< the name of the lock, if one was concerned
+    loss_reason loss = loss_reason::none;  ///< with errc::lost
+    std::optional<holder_info> holder{};   ///< with errc::busy and errc::timed_out, if known
 
-    /// One line: "acquire stock:1001: timed out (held by host/4711)".
+    /// One line: "stock:1001: not acquired in time (held by host/4711)". Control characters in the
+    /// name are shown as \xNN.
     HOLDFAST_EXPORT std::string message() const;
 };
 
@@ -78,8 +79,10 @@ class [[nodiscard]] result {
   public:
     using value_type = T;
     using error_type = failure;
-    result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT(google-explicit-constructor): as std::expected
-    result(failure why) : state_(std::in_place_index<1>, std::move(why)) {}      // NOLINT(google-explicit-constructor): stands for std::unexpected
+    // NOLINTNEXTLINE(google-explicit-constructor): as std::expected
+    result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+    // NOLINTNEXTLINE(google-explicit-constructor): stands for std::unexpected
+    result(failure why) : state_(std::in_place_index<1>, std::move(why)) {}
 
     bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
@@ -109,7 +112,8 @@ class [[nodiscard]] result<void> {
     using value_type = void;
     using error_type = failure;
     result() = default;
-    result(failure why) : why_(std::move(why)) {}  // NOLINT(google-explicit-constructor): stands for std::unexpected
+    // NOLINTNEXTLINE(google-explicit-constructor): stands for std::unexpected
+    result(failure why) : why_(std::move(why)) {}
 
     bool has_value() const noexcept { return !why_; }
     explicit operator bool() const noexcept { return has_value(); }

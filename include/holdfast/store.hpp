@@ -37,14 +37,14 @@ namespace holdfast {
 
 /// What a store can do. Facts, not wishes.
 struct capabilities {
-    bool fencing = false;         ///< rule 7 holds
-    bool token_blocks = false;    ///< can reserve several tokens with one grant
-    bool shared = false;          ///< shared_mutex
+    bool fencing = false;       ///< rule 7 holds
+    bool token_blocks = false;  ///< can reserve several tokens with one grant
+    bool shared = false;        ///< shared_mutex
     bool semaphores = false;
-    bool fair = false;            ///< keeps a queue of waiters
-    bool inspect = false;         ///< list, show, waiters
-    bool evict = false;           ///< break a hold whose token still stands
-    bool process_bound = false;   ///< a bound hold ends at once when its process dies
+    bool fair = false;           ///< keeps a queue of waiters
+    bool inspect = false;        ///< list, show, waiters
+    bool evict = false;          ///< break a hold whose token still stands
+    bool process_bound = false;  ///< a bound hold ends at once when its process dies
     duration ttl_min{};
     duration ttl_max{};
     /// The longest time a waiter may stay away: it must ask again at least this often.
@@ -55,7 +55,8 @@ struct capabilities {
 };
 
 /// One request for a hold. Everything a store needs to decide, and nothing that it must remember
-/// on our behalf. `permits` of zero is a probe: granted, without a hold, when nobody holds the name.
+/// on our behalf. `permits` of zero is a probe: granted, without a hold, when nobody holds the
+/// name.
 struct claim {
     std::string name;
     claim_id id;
@@ -66,15 +67,15 @@ struct claim {
     std::uint32_t capacity = 1;
     std::uint32_t tokens = 1;  ///< reserve this many consecutive tokens, if the store can
     duration ttl{};
-    bool waits = false;        ///< if refused, keep a place in the queue until granted or released
-    std::string owner{};       ///< host/pid/label, for people
+    bool waits = false;   ///< if refused, keep a place in the queue until granted or released
+    std::string owner{};  ///< host/pid/label, for people
 };
 
 /// The claim holds. Also the answer to a repeated claim that already held.
 struct granted {
-    fencing_token token;        ///< the first of the block
-    std::uint32_t tokens = 1;   ///< how many consecutive tokens belong to this grant
-    duration remaining{};       ///< by the store's clock at the statement; a fresh grant: the ttl
+    fencing_token token;       ///< the first of the block
+    std::uint32_t tokens = 1;  ///< how many consecutive tokens belong to this grant
+    duration remaining{};      ///< by the store's clock at the statement; a fresh grant: the ttl
 };
 
 /// The claim does not hold.
@@ -124,8 +125,8 @@ enum class release_reply : std::uint8_t { released, not_held };
 /// Names a call, so that its answer can be told. Chosen by the core, unique per store object.
 using call_id = std::uint64_t;
 
-/// Through which a store answers. Implemented by the core. Safe to call from any thread; must not be
-/// called while the store holds a mutex that its own calls take.
+/// Through which a store answers. Implemented by the core. Safe to call from any thread; must not
+/// be called while the store holds a mutex that its own calls take.
 class store_events {
   public:
     virtual void acquired(call_id call, result<acquire_reply> answer) = 0;

@@ -81,9 +81,9 @@ enum class renewal : std::uint8_t {
 /// Why a lease is gone. `none` while it is held and after an ordinary release.
 enum class loss_reason : std::uint8_t {
     none,
-    expired,       ///< its time ran out: not renewed in time, or a fixed lease that reached its end
-    taken_over,    ///< the store says that somebody else has it
-    removed,       ///< the store has no such hold: broken by an operator, or the store lost its data
+    expired,     ///< its time ran out: not renewed in time, or a fixed lease that reached its end
+    taken_over,  ///< the store says that somebody else has it
+    removed,     ///< the store has no such hold: broken by an operator, or the store lost its data
     session_gone,  ///< the session or connection that carried it ended
     unreachable,   ///< the store could not be asked before the local deadline
     hold_max,      ///< held for as long as `acquire_options::hold_max` allows

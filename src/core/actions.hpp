@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -27,9 +28,11 @@ struct op final : timed, std::enable_shared_from_this<op> {
     std::shared_ptr<const claim> what;  ///< as put before the store; none yet while queued
     acquire_done then;
     lane* where = nullptr;
+    lane::op_list* list = nullptr;  ///< of the lane, until it has ended
+    lane::op_list::iterator place{};
     state status = state::queued;
     time_point started{};
-    call_id current = 0;      ///< the call in flight, or the wait
+    call_id current = 0;  ///< the call in flight, or the wait
     std::uint32_t failures = 0;
     bool told_waiting = false;
     bool succeeded = false;
@@ -59,27 +62,62 @@ struct release_job final : timed, std::enable_shared_from_this<release_job> {
     hold_ptr held{};         ///< none when a claim is cleaned up
     lane* blocks = nullptr;  ///< the lane whose next acquisition waits for this
     done then{};
-    time_point until{};      ///< by then the store has ended it by itself
+    time_point until{};  ///< by then the store has ended it by itself
     duration ttl{};
     std::uint32_t failures = 0;
 };
 
-struct do_ask { call_id id; std::shared_ptr<const claim> what; };
-struct do_wait { call_id id; std::shared_ptr<const claim> what; std::uint64_t cursor; };
-struct do_end_wait { call_id id; };
-struct do_renew { call_id id; std::vector<renewal_request> what; };
-struct do_downgrade { call_id id; renewal_request what; };
-struct do_release { call_id id; std::vector<hold_ref> what; };
-struct do_finish { acquire_done then; result<hold_ptr> outcome; };
-struct do_done { done then; result<void> outcome; };
-struct do_tell_risk { hold_ptr held; };
-struct do_tell_lost { hold_ptr held; };
+struct do_ask {
+    call_id id;
+    std::shared_ptr<const claim> what;
+};
+struct do_wait {
+    call_id id;
+    std::shared_ptr<const claim> what;
+    std::uint64_t cursor;
+};
+struct do_end_wait {
+    call_id id;
+};
+struct do_renew {
+    call_id id;
+    std::vector<renewal_request> what;
+};
+struct do_downgrade {
+    call_id id;
+    renewal_request what;
+};
+struct do_release {
+    call_id id;
+    std::vector<hold_ref> what;
+};
+struct do_finish {
+    acquire_done then;
+    result<hold_ptr> outcome;
+};
+struct do_done {
+    done then;
+    result<void> outcome;
+};
+struct do_tell_risk {
+    hold_ptr held;
+};
+struct do_tell_lost {
+    hold_ptr held;
+};
 struct do_emit {
-    struct body { event what; std::string lock; std::optional<failure> why; std::optional<holder_info> holder; };
+    struct body {
+        event what;
+        std::string lock;
+        std::optional<failure> why;
+        std::optional<holder_info> holder;
+    };
     std::shared_ptr<body> it;
 };
 
-inline void hold::fall_due(engine& in, actions& out) { in.hold_due(*this, out); }
+inline void hold::fall_due(engine& in, actions& out) {
+    in.hold_due(*this, out);
+}
 
 class actions {
   public:
@@ -87,15 +125,24 @@ class actions {
                                 do_finish, do_done, do_tell_risk, do_tell_lost, do_emit>;
     template <class Action>
     void add(Action what) {
-        if (list_.empty()) list_.reserve(4);
-        list_.emplace_back(std::move(what));
+        if (!first_) {
+            first_.emplace(std::move(what));
+        } else {
+            others_.emplace_back(std::move(what));
+        }
     }
-    std::vector<action>& all() noexcept { return list_; }
+    /// Gives them to `act`, in the order in which they were added.
+    template <class Act>
+    void each(Act&& act) {
+        if (first_) act(*first_);
+        for (auto& other : others_) act(other);
+    }
     time_point wake_at = time_point::max();  ///< if earlier than what is armed
     std::function<void()> idle{};
 
   private:
-    std::vector<action> list_;
+    std::optional<action> first_{};  // most steps decide one thing: no allocation then
+    std::vector<action> others_{};
 };
 
 }  // namespace holdfast::core

@@ -25,11 +25,17 @@ engine::engine(std::unique_ptr<store> to, std::shared_ptr<host> in, settings how
     store_->start(*this);
 }
 
-engine::~engine() { stop(); }
+engine::~engine() {
+    stop();
+    // A release that waits for a renewal and its hold keep each other alive.
+    for (auto& [id, job] : jobs_) {
+        if (job->held) job->held->waiting_release.reset();
+    }
+}
 
 void engine::perform(actions& todo) {
     if (todo.wake_at != time_point::max()) host_->wake_at(todo.wake_at);
-    for (auto& action : todo.all()) {
+    todo.each([this](actions::action& one) {
         std::visit(
             [this](auto& what) {
                 using type = std::decay_t<decltype(what)>;
@@ -53,24 +59,34 @@ void engine::perform(actions& todo) {
                     host_->tell([watch = settings_.watch, told = what.it] {
                         swallow([&] { watch->on_event(told->what); });
                     });
+                } else if constexpr (std::is_same_v<type, do_finish>) {
+                    const hold_ptr got = what.outcome ? *what.outcome : nullptr;
+                    bool taken = false;
+                    swallow([&] {
+                        what.then(std::move(what.outcome));
+                        taken = true;
+                    });
+                    if (got && !taken) abandon(got);
                 } else {
                     if (what.then) swallow([&] { what.then(std::move(what.outcome)); });
                 }
             },
-            action);
-    }
+            one);
+    });
     if (todo.idle) todo.idle();
 }
 
 void engine::emit(actions& out, event what, const std::string& lock, std::optional<failure> why,
                   std::optional<holder_info> holder) {
     if (!settings_.watch) return;
-    auto body = std::make_shared<do_emit::body>();
-    *body = {what, lock, std::move(why), std::move(holder)};
-    body->what.lock = body->lock;
-    if (body->why) body->what.why = &*body->why;
-    if (body->holder) body->what.holder = &*body->holder;
-    out.add(do_emit{std::move(body)});
+    swallow([&] {
+        auto body = std::make_shared<do_emit::body>();
+        *body = {what, lock, std::move(why), std::move(holder)};
+        body->what.lock = body->lock;
+        if (body->why) body->what.why = &*body->why;
+        if (body->holder) body->what.holder = &*body->holder;
+        out.add(do_emit{std::move(body)});
+    });
 }
 
 call_id engine::start_call(const std::shared_ptr<call>& started) {
@@ -107,7 +123,8 @@ lane& engine::lane_of(const std::string& name) {
 }
 
 void engine::drop_if_empty(lane& l) {
-    if (l.queue.empty() && l.holds.empty() && l.reentrant.empty() && l.releasing == 0) {
+    const bool asked_for = !l.queue.empty() || !l.probes.empty();
+    if (!asked_for && l.holds.empty() && l.reentrant.empty() && l.releasing == 0) {
         lanes_.erase(lanes_.find(*l.name));
     }
 }
@@ -166,6 +183,30 @@ void engine::stop() noexcept {
         if (std::exchange(stopped_, true)) return;
     }
     store_->stop();
+}
+
+// What could not be sent, because memory ran out, is sent by the next step. That will come.
+void engine::keep_due() noexcept {
+    if (renewals_due_.empty() && releases_due_.empty()) return;
+    const time_point soon = host_->now() + std::chrono::milliseconds{10};
+    swallow([&] { timers_.schedule(later_, std::min(soon, timers_.next())); });
+}
+
+// Nobody can speak for the hold any more, because memory ran out on the way to its owner or from
+// it. Nothing points to it from here on; the store ends it by its ttl.
+void engine::abandon(const hold_ptr& held) noexcept {
+    swallow([&] {
+        step([&](actions& out) {
+            hold& h = *held;
+            timers_.cancel(h);
+            if (h.status == hold::state::held) h.status = hold::state::released;
+            lane* l = std::exchange(h.where, nullptr);
+            if (l == nullptr) return;
+            std::erase(l->holds, &h);
+            forget_reentrant(h, *l);
+            advance(*l, out);
+        });
+    });
 }
 
 std::uint32_t engine::hold_count(const std::string& name, owner_id owner) {

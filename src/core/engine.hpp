@@ -59,10 +59,12 @@ struct release_job;
 /// What is going on in this process about one name: the live holds, and the queue of acquisitions
 /// of which only the first one talks to the store.
 struct lane {
+    using op_list = std::list<std::shared_ptr<op>>;
     const std::string* name = nullptr;
     std::vector<hold*> holds;
     std::vector<hold*> reentrant;  ///< reentrant holds with leases on them, lost ones included
-    std::list<std::shared_ptr<op>> queue;
+    op_list queue;
+    op_list probes;          ///< each asks for itself, and nobody waits for it
     unsigned releasing = 0;  ///< exclusive holds that are being given back; an adopted one may join
 };
 
@@ -91,6 +93,8 @@ class engine final : public store_events {
     void downgrade(const hold_ptr& held, done then);
     /// Takes over a detached hold. `what.what` has name, ttl and owner.
     void adopt(request what, const claim_id& id, fencing_token token, acquire_done then);
+    /// Lets go of a hold without a word to the store or anybody. For when nothing else is possible.
+    void abandon(const hold_ptr& held) noexcept;
     /// Looks at the clock: a hold whose deadline has passed is lost from now on.
     void check(hold& held);
 
@@ -139,6 +143,9 @@ class engine final : public store_events {
 
     // engine_acquire.cpp
     void enqueue(const std::shared_ptr<op>& o, actions& out);
+    static void leave_list(op& o) noexcept;
+    void forget(op& o) noexcept;
+    void keep_due() noexcept;
     bool answered_locally(const std::shared_ptr<op>& o, lane& l, actions& out);
     void advance(lane& l, actions& out);
     void refuse_tries(lane& l, bool including_first, actions& out);
@@ -148,6 +155,7 @@ class engine final : public store_events {
     void answer_refused(const std::shared_ptr<op>& o, const refused& no, actions& out);
     void answer_failed(const std::shared_ptr<op>& o, failure why, actions& out);
     void finish(const std::shared_ptr<op>& o, result<hold_ptr> outcome, actions& out);
+    void conclude(const std::shared_ptr<op>& o, result<hold_ptr> outcome, actions& out);
     void give_up(const std::shared_ptr<op>& o, failure why, actions& out);
     void op_due(const std::shared_ptr<op>& o, actions& out);
     failure not_in_time(const op& o) const;
@@ -206,11 +214,14 @@ class engine final : public store_events {
     std::uint64_t next_id_ = 0;
     time_point armed_ = time_point::max();
     timer_queue timers_;
+    struct next_step final : timed {
+        void fall_due(engine&, actions&) override {}
+    } later_;  // brings a step, which does what is left to do
     std::unordered_map<std::string, lane> lanes_;
     std::unordered_map<op_id, std::shared_ptr<op>> ops_;
     std::unordered_map<call_id, std::shared_ptr<call>> calls_;
     std::unordered_map<std::uint64_t, std::shared_ptr<release_job>> jobs_;
-    std::vector<hold_ptr> renewals_due_;                     // sent at the end of the step
+    std::vector<hold_ptr> renewals_due_;                      // sent at the end of the step
     std::vector<std::shared_ptr<release_job>> releases_due_;  // likewise
     std::function<void()> idle_;
 };

@@ -35,7 +35,12 @@ op_id engine::acquire(request what, acquire_done then) {
     const bool running = step([&](actions& out) {
         o->id = ++next_id_;
         o->started = host_->now();
-        enqueue(o, out);
+        try {
+            enqueue(o, out);
+        } catch (...) {
+            forget(*o);
+            throw;
+        }
     });
     if (!running) o->then(failure{.code = errc::cancelled, .detail = "the client is shut down"});
     return o->id;
@@ -49,19 +54,37 @@ void engine::cancel(op_id what) {
     });
 }
 
+void engine::leave_list(op& o) noexcept {
+    if (auto* list = std::exchange(o.list, nullptr); list != nullptr) list->erase(o.place);
+}
+
+// As if it had never been asked for: memory ran out before anything could reach the store.
+void engine::forget(op& o) noexcept {
+    if (o.status == op::state::finished) return;
+    o.status = op::state::finished;
+    timers_.cancel(o);
+    if (const auto found = calls_.find(o.current); found != calls_.end()) calls_.erase(found);
+    ops_.erase(o.id);
+    leave_list(o);
+    if (o.where != nullptr) drop_if_empty(*o.where);
+}
+
 void engine::enqueue(const std::shared_ptr<op>& o, actions& out) {
     lane& l = lane_of(o->asked.what.name);
     o->where = &l;
     ops_.emplace(o->id, o);
-    l.queue.push_back(o);
+    const bool is_probe = o->asked.what.permits == 0;
+    auto& list = is_probe ? l.probes : l.queue;
+    o->place = list.insert(list.end(), o);
+    o->list = &list;
     if (closed_) {
         return finish(o, failure{.code = errc::cancelled, .detail = "the client is shut down"},
                       out);
     }
+    if (is_probe) return ask(o, out);
     if (answered_locally(o, l, out)) return;
-    const auto expired = std::ranges::find_if(l.holds, [&](const hold* h) {
-        return h->exclusive() && !h->valid(o->started);
-    });
+    const auto expired = std::ranges::find_if(
+        l.holds, [&](const hold* h) { return h->exclusive() && !h->valid(o->started); });
     if (expired != l.holds.end()) lose(**expired, overdue(**expired), out);
     advance(l, out);
     if (o->status != op::state::queued) return;
@@ -81,8 +104,8 @@ bool engine::answered_locally(const std::shared_ptr<op>& o, lane& l, actions& ou
     const request& r = o->asked;
     if (!r.owner.chosen() || r.owner == owner_id::nobody()) return false;
     if (r.reentrant) {
-        const auto mine = std::ranges::find_if(
-            l.reentrant, [&](const hold* h) { return h->owner == r.owner; });
+        const auto mine =
+            std::ranges::find_if(l.reentrant, [&](const hold* h) { return h->owner == r.owner; });
         if (mine == l.reentrant.end()) return false;
         hold& h = **mine;
         if (h.status == hold::state::held && !h.valid(host_->now())) lose(h, overdue(h), out);
@@ -132,7 +155,7 @@ void engine::refuse_tries(lane& l, bool including_first, actions& out) {
     } else {
         holder = l.queue.front()->holder;
     }
-    for (const auto& o : tries) finish(o, why, out);
+    for (const auto& o : tries) conclude(o, why, out);
 }
 
 void engine::ask(const std::shared_ptr<op>& o, actions& out) {
@@ -142,7 +165,8 @@ void engine::ask(const std::shared_ptr<op>& o, actions& out) {
         what->waits = !o->asked.try_only;
         // Tokens for those who wait behind it here, to be passed on without the store.
         const bool hands_over = store_->caps().token_blocks && what->how == access::exclusive &&
-                                what->what != kind::semaphore && what->next != order::fair;
+                                what->what != kind::semaphore && what->next != order::fair &&
+                                what->permits != 0;
         if (hands_over) {
             const auto behind = static_cast<std::uint32_t>(o->where->queue.size() - 1);
             what->tokens = 1 + std::min(behind, settings_.local_handovers_max);
@@ -180,8 +204,7 @@ void engine::op_due(const std::shared_ptr<op>& o, actions& out) {
     switch (o->status) {
         case op::state::asking:
             outlive(o->current);
-            answer_failed(o,
-                          {.code = errc::outcome_unknown, .detail = "the store does not answer"},
+            answer_failed(o, {.code = errc::outcome_unknown, .detail = "the store does not answer"},
                           out);
             return;
         case op::state::waiting:
@@ -252,7 +275,7 @@ void engine::answer_refused(const std::shared_ptr<op>& o, const refused& no, act
     out.add(do_wait{o->current, o->what, no.cursor});
     const auto pause = std::max<duration>(no.retry_after, std::chrono::milliseconds{1});
     schedule_op(*o, planted(bug::waiter_sleeps_without_timer) ? time_point::max() : now + pause);
-    refuse_tries(*o->where, false, out);
+    if (o->what->permits != 0) refuse_tries(*o->where, false, out);
 }
 
 void engine::answer_failed(const std::shared_ptr<op>& o, failure why, actions& out) {
@@ -265,16 +288,16 @@ void engine::answer_failed(const std::shared_ptr<op>& o, failure why, actions& o
     o->last_failure = std::move(why);
     o->status = op::state::backing_off;
     schedule_op(*o, host_->now() + pause);
-    refuse_tries(*o->where, false, out);
+    if (o->what->permits != 0) refuse_tries(*o->where, false, out);
 }
 
 void engine::answer_granted(const std::shared_ptr<op>& o, time_point asked, const granted& yes,
                             actions& out) {
-    if (o->what->permits == 0) return finish(o, hold_ptr{}, out);
     if (o->status == op::state::waiting) {
         out.add(do_end_wait{o->current});
         calls_.erase(o->current);
     }
+    if (o->what->permits == 0) return finish(o, hold_ptr{}, out);
     const hold_ptr h = make_hold(*o, asked, yes.token, yes.remaining);
     h->handovers_left = yes.tokens - 1;
     if (h->valid(host_->now()) || planted(bug::late_grant_accepted)) return finish(o, h, out);
@@ -292,8 +315,7 @@ void engine::answer_granted(const std::shared_ptr<op>& o, time_point asked, cons
 }
 
 // Believed in from before the request was sent, less a margin: never longer than the store does.
-hold_ptr engine::make_hold(const op& o, time_point asked, fencing_token token,
-                           duration remaining) {
+hold_ptr engine::make_hold(const op& o, time_point asked, fencing_token token, duration remaining) {
     auto h = std::make_shared<hold>(*this, o.what);
     h->token = token;
     h->permits_all = o.what->what != kind::semaphore;
@@ -309,29 +331,36 @@ hold_ptr engine::make_hold(const op& o, time_point asked, fencing_token token,
 }
 
 void engine::finish(const std::shared_ptr<op>& o, result<hold_ptr> outcome, actions& out) {
-    timers_.cancel(*o);
+    lane& l = *o->where;
+    conclude(o, std::move(outcome), out);
+    advance(l, out);
+}
+
+// Leaves the lane to be advanced by the caller.
+void engine::conclude(const std::shared_ptr<op>& o, result<hold_ptr> outcome, actions& out) {
+    // What may run out of memory comes first, so that nothing is half done.
+    if (!outcome) outcome.error().lock = o->asked.what.name;
     if (o->status == op::state::asking) outlive(o->current);
+    const bool fresh = outcome && *outcome && (*outcome)->where == nullptr;
+    if (fresh) enter_lane(*outcome);
+    timers_.cancel(*o);
     o->status = op::state::finished;
     o->succeeded = outcome.has_value();
-    lane& l = *o->where;
-    std::erase(l.queue, o);
+    leave_list(*o);
     ops_.erase(o->id);
     const duration took = host_->now() - o->started;
     if (!outcome) {
-        outcome.error().lock = o->asked.what.name;
-        emit(out, {.what = event::type::refused, .took = took}, o->asked.what.name,
-             outcome.error(), outcome.error().holder);
-    } else if (const hold_ptr& h = *outcome; h && h->where == nullptr) {
-        enter_lane(h);
+        emit(out, {.what = event::type::refused, .took = took}, o->asked.what.name, outcome.error(),
+             outcome.error().holder);
+    } else if (fresh) {
         const bool passed_on = o->what == nullptr;
         emit(out,
              {.what = passed_on ? event::type::handed_over : event::type::acquired,
-              .token = h->token,
+              .token = (*outcome)->token,
               .took = took},
              o->asked.what.name);
     }
     out.add(do_finish{std::move(o->then), std::move(outcome)});
-    advance(l, out);
 }
 
 // Ends an acquisition that may be known to the store.

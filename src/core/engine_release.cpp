@@ -10,10 +10,17 @@ namespace holdfast::core {
 
 void engine::enter_lane(const hold_ptr& h) {
     lane& l = lane_of(h->asked->name);
-    h->where = &l;
-    l.holds.push_back(h.get());
-    if (h->reentrant) l.reentrant.push_back(h.get());
-    schedule_hold(*h);
+    try {
+        l.holds.push_back(h.get());
+        if (h->reentrant) l.reentrant.push_back(h.get());
+        schedule_hold(*h);
+        h->where = &l;
+    } catch (...) {
+        std::erase(l.holds, h.get());
+        forget_reentrant(*h, l);
+        drop_if_empty(l);
+        throw;
+    }
 }
 
 // The hold no longer keeps others of this process out.
@@ -52,11 +59,11 @@ void engine::release(const hold_ptr& held, done then) {
 
 // The store may still have it, if only our deadline passed: it is tidied up in the background.
 void engine::release_lost(hold& h, done then, actions& out) {
-    out.add(do_done{std::move(then), failure{.code = errc::lost,
-                                             .detail = std::string("the lease was lost: ") +
-                                                       to_string(h.loss),
-                                             .lock = h.asked->name,
-                                             .loss = h.loss}});
+    out.add(do_done{std::move(then),
+                    failure{.code = errc::lost,
+                            .detail = std::string("the lease was lost: ") + to_string(h.loss),
+                            .lock = h.asked->name,
+                            .loss = h.loss}});
     if (h.count > 1) {
         --h.count;
         return;
@@ -113,14 +120,14 @@ bool engine::hand_over(hold& h, lane& l, actions& out) {
     const time_point now = host_->now();
     const bool same = next->status == op::state::queued && r.what.how == access::exclusive &&
                       r.what.what == h.asked->what && r.what.next == h.next &&
-                      r.what.ttl == h.ttl && r.what.permits != 0 &&
-                      r.renew == renewal::automatic && h.renew == renewal::automatic;
+                      r.what.ttl == h.ttl && r.what.permits != 0 && r.renew == renewal::automatic &&
+                      h.renew == renewal::automatic;
     if (!same || h.deadline.load() - now < h.ttl / 2 || h.hold_end != time_point::max()) {
         return false;
     }
     auto passed = std::make_shared<hold>(*this, h.asked);
-    passed->token = planted(bug::handover_keeps_token) ? h.token
-                                                       : fencing_token{h.token.value() + 1};
+    passed->token =
+        planted(bug::handover_keeps_token) ? h.token : fencing_token{h.token.value() + 1};
     passed->deadline = h.deadline.load();
     passed->acquired = now;
     passed->ttl = h.ttl;
@@ -159,7 +166,11 @@ void engine::clean_up(const claim& what) {
 }
 
 void engine::start_release(const std::shared_ptr<release_job>& job) {
-    releases_due_.push_back(job);
+    try {
+        releases_due_.push_back(job);
+    } catch (const std::bad_alloc&) {
+        timers_.schedule(*job, host_->now());  // then it is tried again
+    }
 }
 
 void engine::start_waiting_release(hold& h) {
@@ -167,13 +178,12 @@ void engine::start_waiting_release(hold& h) {
 }
 
 void engine::tell_released(const hold& h, actions& out) {
-    emit(out,
-         {.what = event::type::released, .token = h.token, .took = host_->now() - h.acquired},
+    emit(out, {.what = event::type::released, .token = h.token, .took = host_->now() - h.acquired},
          h.asked->name);
 }
 
 void engine::send_releases(actions& out) {
-    const auto due = std::exchange(releases_due_, {});
+    const auto& due = releases_due_;  // emptied at the end: if memory runs out, all is sent again
     for (std::size_t from = 0; from < due.size(); from += store_->caps().batch_max) {
         const auto to = std::min(due.size(), from + store_->caps().batch_max);
         auto sent = std::make_shared<call>();
@@ -190,6 +200,7 @@ void engine::send_releases(actions& out) {
         timers_.schedule(*sent, sent->asked + call_limit(shortest));
         out.add(do_release{id, std::move(what)});
     }
+    releases_due_.clear();
 }
 
 void engine::released(call_id id, result<std::vector<release_reply>> answer) {

@@ -87,7 +87,7 @@ duration engine::renewal_ttl(const hold& h, time_point now) const {
 }
 
 void engine::send_renewals(actions& out) {
-    const auto due = std::exchange(renewals_due_, {});
+    const auto& due = renewals_due_;  // emptied at the end: if memory runs out, all is sent again
     for (std::size_t from = 0; from < due.size(); from += store_->caps().batch_max) {
         const auto to = std::min(due.size(), from + store_->caps().batch_max);
         auto sent = std::make_shared<call>();
@@ -99,21 +99,21 @@ void engine::send_renewals(actions& out) {
         duration shortest = forever;
         for (const hold_ptr& h : sent->renewing) {
             h->renewing = id;
-            lines.push_back({.hold = {h->asked->name, h->asked->id},
-                             .ttl = renewal_ttl(*h, sent->asked)});
+            lines.push_back(
+                {.hold = {h->asked->name, h->asked->id}, .ttl = renewal_ttl(*h, sent->asked)});
             shortest = std::min(shortest, h->ttl);
             schedule_hold(*h);
         }
         timers_.schedule(*sent, sent->asked + call_limit(shortest));
         out.add(do_renew{id, std::move(lines)});
     }
+    renewals_due_.clear();
 }
 
 // No answer in time. It may still come, and then it counts from when it was asked for.
 void engine::call_due(call& c, actions& out) {
     const auto kept = take_call(c.id);
-    const failure silent{.code = errc::outcome_unknown,
-                         .detail = "the store does not answer"};
+    const failure silent{.code = errc::outcome_unknown, .detail = "the store does not answer"};
     if (kept->single) return kept->single(kept->asked, silent, out);
     for (const auto& job : kept->releasing) release_failed(job, silent, out);
     const bool first_time = std::ranges::any_of(
@@ -170,8 +170,7 @@ void engine::renewal_answered(hold& h, time_point asked, const renewal_reply& re
     }
     prolong(h, asked, reply.remaining);
     schedule_hold(h);
-    emit(out,
-         {.what = event::type::renewed, .token = h.token, .took = host_->now() - asked},
+    emit(out, {.what = event::type::renewed, .token = h.token, .took = host_->now() - asked},
          h.asked->name);
 }
 
@@ -182,8 +181,7 @@ void engine::renewal_failed(hold& h, const failure& why, actions& out) {
     const auto pause = backoff(h.failures++, h.ttl / 16);
     h.renew_at = host_->now() + pause;
     if (planted(bug::renewal_gives_up)) h.renew_at = time_point::max();
-    emit(out, {.what = event::type::retried, .token = h.token, .took = pause}, h.asked->name,
-         why);
+    emit(out, {.what = event::type::retried, .token = h.token, .took = pause}, h.asked->name, why);
     schedule_hold(h);
 }
 
@@ -191,9 +189,7 @@ void engine::tell_risk(hold& h, actions& out) {
     h.risk_told = true;
     out.add(do_tell_risk{h.shared_from_this()});
     emit(out,
-         {.what = event::type::at_risk,
-          .token = h.token,
-          .took = h.deadline.load() - host_->now()},
+         {.what = event::type::at_risk, .token = h.token, .took = h.deadline.load() - host_->now()},
          h.asked->name);
 }
 
@@ -226,8 +222,8 @@ void engine::gone(const hold_ref& which, loss_reason why) {
         const auto found = lanes_.find(which.name);
         if (found == lanes_.end()) return;
         const auto& holds = found->second.holds;
-        const auto mine = std::ranges::find_if(
-            holds, [&](const hold* h) { return h->asked->id == which.id; });
+        const auto mine =
+            std::ranges::find_if(holds, [&](const hold* h) { return h->asked->id == which.id; });
         if (mine != holds.end()) lose(**mine, why, out);
     });
 }
@@ -277,27 +273,30 @@ void engine::ask_for(const hold_ptr& held, renewal_request what, bool as_downgra
 }
 
 void engine::renew(const hold_ptr& held, duration ttl, done then) {
-    ask_for(held, {.hold = {}, .ttl = ttl == duration::zero() ? held->ttl : ttl}, false,
-            [](hold&, actions&) {}, std::move(then));
+    ask_for(
+        held, {.hold = {}, .ttl = ttl == duration::zero() ? held->ttl : ttl}, false,
+        [](hold&, actions&) {}, std::move(then));
 }
 
 void engine::detach(const hold_ptr& held, done then) {
-    ask_for(held, {.hold = {}, .ttl = held->ttl, .bind = binding::detach}, false,
-            [this](hold& h, actions& out) {
-                h.status = hold::state::released;
-                timers_.cancel(h);
-                leave_lane(h, out);
-            },
-            std::move(then));
+    ask_for(
+        held, {.hold = {}, .ttl = held->ttl, .bind = binding::detach}, false,
+        [this](hold& h, actions& out) {
+            h.status = hold::state::released;
+            timers_.cancel(h);
+            leave_lane(h, out);
+        },
+        std::move(then));
 }
 
 void engine::downgrade(const hold_ptr& held, done then) {
-    ask_for(held, {.hold = {}, .ttl = held->ttl}, true,
-            [this](hold& h, actions& out) {
-                h.how = access::shared;
-                if (h.where != nullptr) advance(*h.where, out);
-            },
-            std::move(then));
+    ask_for(
+        held, {.hold = {}, .ttl = held->ttl}, true,
+        [this](hold& h, actions& out) {
+            h.how = access::shared;
+            if (h.where != nullptr) advance(*h.where, out);
+        },
+        std::move(then));
 }
 
 void engine::downgraded(call_id id, result<renewal_reply> answer) {
@@ -313,20 +312,18 @@ void engine::adopt(request what, const claim_id& id, fencing_token token, acquir
     o->then = std::move(then);
     const bool running = step([&](actions& out) {
         if (closed_) {
-            return out.add(do_finish{std::move(o->then), failure{.code = errc::cancelled,
-                                                                 .detail = "the client is shut down",
-                                                                 .lock = o->asked.what.name}});
+            return out.add(
+                do_finish{std::move(o->then), failure{.code = errc::cancelled,
+                                                      .detail = "the client is shut down",
+                                                      .lock = o->asked.what.name}});
         }
         o->started = host_->now();
         auto named = std::make_shared<claim>(o->asked.what);
         named->id = id;
-        renewal_request attach{.hold = {named->name, id},
-                               .ttl = named->ttl,
-                               .bind = binding::attach,
-                               .token = token};
-        auto answered = [this, o, named, token](time_point asked,
-                                                const result<renewal_reply>& answer,
-                                                actions& after) {
+        renewal_request attach{
+            .hold = {named->name, id}, .ttl = named->ttl, .bind = binding::attach, .token = token};
+        auto answered = [this, o, named, token](
+                            time_point asked, const result<renewal_reply>& answer, actions& after) {
             adopt_answered(*o, named, token, asked, answer, after);
         };
         start_single(std::move(attach), false, std::move(answered), out);
@@ -340,9 +337,9 @@ void engine::adopt_answered(op& o, const std::shared_ptr<claim>& named, fencing_
     // The store takes a second adoption by this client for a repetition of the first.
     const auto known = lanes_.find(named->name);
     const bool ours_already =
-        known != lanes_.end() &&
-        std::ranges::any_of(known->second.holds,
-                            [&](const hold* h) { return h->asked->id == named->id; });
+        known != lanes_.end() && std::ranges::any_of(known->second.holds, [&](const hold* h) {
+            return h->asked->id == named->id;
+        });
     named->what = answer->what;
     named->how = answer->how;
     named->permits = answer->permits;
@@ -352,12 +349,12 @@ void engine::adopt_answered(op& o, const std::shared_ptr<claim>& named, fencing_
     // The answer came when the hold was over, or nearly.
     if (lost == loss_reason::none && !h->valid(host_->now())) lost = loss_reason::expired;
     if (lost != loss_reason::none) {
-        return out.add(do_finish{std::move(o.then),
-                                 failure{.code = errc::lost,
-                                         .detail = std::string("the hold of this ticket is gone: ") +
-                                                   to_string(lost),
-                                         .lock = named->name,
-                                         .loss = lost}});
+        return out.add(do_finish{
+            std::move(o.then),
+            failure{.code = errc::lost,
+                    .detail = std::string("the hold of this ticket is gone: ") + to_string(lost),
+                    .lock = named->name,
+                    .loss = lost}});
     }
     if (closed_) {
         clean_up(*named);
@@ -366,8 +363,7 @@ void engine::adopt_answered(op& o, const std::shared_ptr<claim>& named, fencing_
                                                             .lock = named->name}});
     }
     enter_lane(h);
-    emit(out,
-         {.what = event::type::acquired, .token = token, .took = host_->now() - o.started},
+    emit(out, {.what = event::type::acquired, .token = token, .took = host_->now() - o.started},
          named->name);
     out.add(do_finish{std::move(o.then), h});
 }

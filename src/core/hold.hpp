@@ -70,9 +70,9 @@ class hold : public timed, public std::enable_shared_from_this<hold> {
     bool risk_told = false;
     /// A release that waits for the renewal in flight, so that no renewal follows it.
     std::shared_ptr<release_job> waiting_release;
-    std::uint32_t handovers_left = 0;    ///< tokens of the block that are still unused
-    std::uint32_t failures = 0;          ///< renewals that failed in a row
-    call_id renewing = 0;                ///< the renewal in flight, or zero
+    std::uint32_t handovers_left = 0;  ///< tokens of the block that are still unused
+    std::uint32_t failures = 0;        ///< renewals that failed in a row
+    call_id renewing = 0;              ///< the renewal in flight, or zero
 };
 
 /// When a hold ends that may last so long; the end of time if that is beyond it.

@@ -48,7 +48,10 @@ class timer_queue {
     time_point next() const noexcept;
 
   private:
-    std::map<time_point, timer_list> moments_;
+    using moments = std::map<time_point, timer_list>;
+    moments::iterator moment_of(time_point at);
+    moments moments_;
+    moments::node_type spare_;  ///< the moment that ended last: the next one needs no memory
 };
 
 }  // namespace holdfast::core

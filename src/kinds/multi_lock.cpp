@@ -1,6 +1,6 @@
-#include <holdfast/multi_lock.hpp>
-
 #include <algorithm>
+
+#include <holdfast/multi_lock.hpp>
 
 #include "kinds/make.hpp"
 
@@ -16,9 +16,9 @@ multi_lock::multi_lock(client from, std::vector<std::string> names, lock_options
     std::ranges::sort(names_);
     names_.erase(std::ranges::unique(names_).begin(), names_.end());
     if (names_.empty() || names_.size() > names_max) {
-        throw lock_error({.code = errc::invalid_argument,
-                          .detail = "a multi_lock has 1 to 100 names, not " +
-                                    std::to_string(names_.size())});
+        throw lock_error(
+            {.code = errc::invalid_argument,
+             .detail = "a multi_lock has 1 to 100 names, not " + std::to_string(names_.size())});
     }
     for (const auto& name : names_) core::require(client_, {.name = name, .next = options_.next});
 }

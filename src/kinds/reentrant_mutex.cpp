@@ -32,6 +32,8 @@ std::uint32_t reentrant_mutex::hold_count(owner_id owner) const {
     return session.forked() ? 0 : session.core().hold_count(name_, or_this_thread(owner));
 }
 
-bool reentrant_mutex::held_by(owner_id owner) const { return hold_count(owner) > 0; }
+bool reentrant_mutex::held_by(owner_id owner) const {
+    return hold_count(owner) > 0;
+}
 
 }  // namespace holdfast

@@ -1,6 +1,6 @@
-#include <holdfast/semaphore.hpp>
-
 #include <optional>
+
+#include <holdfast/semaphore.hpp>
 
 #include "kinds/make.hpp"
 
@@ -15,10 +15,10 @@ semaphore::semaphore(client from, std::string_view name, std::uint32_t capacity,
                      lock_options options)
     : client_(std::move(from)), name_(name), capacity_(capacity), options_(options) {
     if (capacity == 0 || capacity > capacity_max) {
-        throw lock_error({.code = errc::invalid_argument,
-                          .detail = "a semaphore has 1 to 1000000 permits, not " +
-                                    std::to_string(capacity),
-                          .lock = name_});
+        throw lock_error(
+            {.code = errc::invalid_argument,
+             .detail = "a semaphore has 1 to 1000000 permits, not " + std::to_string(capacity),
+             .lock = name_});
     }
     core::require(client_, {.name = name_, .what = kind::semaphore, .next = options_.next});
 }
@@ -55,8 +55,8 @@ void semaphore::async_acquire(std::uint32_t permits, const acquire_options& how,
 std::optional<failure> semaphore::wrong_count(std::uint32_t permits) const {
     if (permits >= 1 && permits <= capacity_) return {};
     return failure{.code = errc::invalid_argument,
-                   .detail = "asked for " + std::to_string(permits) + " permits, allowed are 1 to " +
-                             std::to_string(capacity_),
+                   .detail = "asked for " + std::to_string(permits) +
+                             " permits, allowed are 1 to " + std::to_string(capacity_),
                    .lock = name_};
 }
 

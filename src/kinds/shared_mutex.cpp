@@ -23,13 +23,13 @@ lease shared_mutex::acquire(const acquire_options& how) const {
 }
 
 result<lease> shared_mutex::try_acquire(const acquire_options& how) const {
-    return core::client_access::of(client_).acquire(
-        claim_for(name_, access::exclusive, options_), how, duration::zero());
+    return core::client_access::of(client_).acquire(claim_for(name_, access::exclusive, options_),
+                                                    how, duration::zero());
 }
 
 void shared_mutex::async_acquire(const acquire_options& how, acquired_handler done) const {
-    core::client_access::of(client_).async_acquire(
-        claim_for(name_, access::exclusive, options_), how, std::move(done));
+    core::client_access::of(client_).async_acquire(claim_for(name_, access::exclusive, options_),
+                                                   how, std::move(done));
 }
 
 lease shared_mutex::acquire_shared(const acquire_options& how) const {
@@ -39,8 +39,8 @@ lease shared_mutex::acquire_shared(const acquire_options& how) const {
 }
 
 result<lease> shared_mutex::try_acquire_shared(const acquire_options& how) const {
-    return core::client_access::of(client_).acquire(claim_for(name_, access::shared, options_),
-                                                    how, duration::zero());
+    return core::client_access::of(client_).acquire(claim_for(name_, access::shared, options_), how,
+                                                    duration::zero());
 }
 
 void shared_mutex::async_acquire_shared(const acquire_options& how, acquired_handler done) const {
@@ -59,6 +59,8 @@ result<void> shared_mutex::try_downgrade(lease& held) const {
     return core::client_access::of(client_).downgrade(hold);
 }
 
-void shared_mutex::downgrade(lease& held) const { try_downgrade(held).value(); }
+void shared_mutex::downgrade(lease& held) const {
+    try_downgrade(held).value();
+}
 
 }  // namespace holdfast

@@ -31,8 +31,11 @@ struct callbacks::state {
     }
 };
 
-callbacks::callbacks() : state_(std::make_shared<state>()) {}
-callbacks::~callbacks() { stop(); }
+callbacks::callbacks() : state_(std::make_shared<state>()) {
+}
+callbacks::~callbacks() {
+    stop();
+}
 
 void callbacks::post(std::function<void()> user_code) {
     state& s = *state_;

@@ -3,14 +3,15 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
 #include <condition_variable>
 #include <list>
 #include <mutex>
 #include <system_error>
 #include <thread>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 
 #include "runtime/quiet_thread.hpp"
 
@@ -41,6 +42,8 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
     std::condition_variable served;  // the loop's own thread is wanted
     bool driven = false;
     bool own_thread_drives = false;
+    bool resting = false;  // the loop's own thread will look by itself within a moment
+    std::uint64_t passed_on = 0;
     bool stopping = false;
     std::list<signal*> blocked;  // callers in wait(), in the order of their arrival
     time_point armed = time_point::max();
@@ -93,10 +96,11 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
     // The driver leaves: the longest blocked caller takes over, else the loop's own thread.
     void pass_on() {
         driven = false;
+        ++passed_on;
         idle.notify_all();
         if (!blocked.empty()) {
             blocked.front()->wake.notify_one();
-        } else if (thread.joinable() || armed != time_point::max()) {
+        } else if (!resting && (thread.joinable() || armed != time_point::max())) {
             need_own_thread();
         }
     }
@@ -109,11 +113,21 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
         thread = start_quiet_thread("holdfast", [self = shared_from_this()] { self->serve(); });
     }
 
+    // Callers that come and go would wake this thread each time for nothing, so while they do it
+    // looks by itself. While one stays, it waits to be called.
+    void rest(std::unique_lock<std::mutex>& lock) {
+        const auto seen = passed_on;
+        resting = true;
+        served.wait_for(lock, std::chrono::milliseconds{1});
+        resting = false;
+        if (passed_on == seen && !stopping && driven) served.wait(lock);
+    }
+
     void serve() {
         std::unique_lock lock{mutex};
         while (!stopping) {
             if (driven || !blocked.empty()) {
-                served.wait(lock);
+                rest(lock);
                 continue;
             }
             driven = own_thread_drives = true;
@@ -126,11 +140,17 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
     }
 };
 
-loop::loop() : state_(std::make_shared<state>()) { state_->await_timer(); }
+loop::loop() : state_(std::make_shared<state>()) {
+    state_->await_timer();
+}
 
-loop::~loop() { stop(); }
+loop::~loop() {
+    stop();
+}
 
-boost::asio::io_context& loop::io() noexcept { return state_->io; }
+boost::asio::io_context& loop::io() noexcept {
+    return state_->io;
+}
 
 void loop::post(std::function<void()> work) {
     asio::post(state_->io, [work = std::move(work)] { run_guarded(work); });
@@ -138,7 +158,9 @@ void loop::post(std::function<void()> work) {
     state_->need_own_thread();
 }
 
-void loop::on_due(std::function<void()> due) { state_->due = std::move(due); }
+void loop::on_due(std::function<void()> due) {
+    state_->due = std::move(due);
+}
 
 void loop::wake_at(time_point when) {
     std::lock_guard guard{state_->mutex};
@@ -182,7 +204,9 @@ bool loop::wait(signal& what, time_point limit) {
     return what.is_set;
 }
 
-bool loop::driving() const noexcept { return driven_here == state_.get(); }
+bool loop::driving() const noexcept {
+    return driven_here == state_.get();
+}
 
 void loop::stop() noexcept {
     state& s = *state_;

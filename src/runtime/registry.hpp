@@ -17,9 +17,9 @@ class loop;
 
 /// A store's URL, taken apart and percent-decoded.
 struct store_url {
-    std::string scheme{};                                        ///< lower case
-    std::string authority{};                                     ///< user, hosts and ports, as written
-    std::string path{};                                          ///< decoded
+    std::string scheme{};     ///< lower case
+    std::string authority{};  ///< user, hosts and ports, as written
+    std::string path{};       ///< decoded
     std::vector<std::pair<std::string, std::string>> options{};  ///< decoded, in order, keys unique
     std::string shown{};                                         ///< for messages, without secrets
 };

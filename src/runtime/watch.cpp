@@ -1,8 +1,9 @@
 #include "runtime/watch.hpp"
 
+#include <mutex>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <mutex>
 
 #include "runtime/loop.hpp"
 
@@ -20,10 +21,10 @@ struct watch::state : std::enable_shared_from_this<watch::state> {
     void start() {
         std::lock_guard guard{mutex};
         if (!descriptor.is_open()) return;
-        descriptor.async_wait(until, [self = shared_from_this()](
-                                         const boost::system::error_code& error) {
-            if (!error) self->ready();
-        });
+        descriptor.async_wait(until,
+                              [self = shared_from_this()](const boost::system::error_code& error) {
+                                  if (!error) self->ready();
+                              });
     }
 
     // Gives the descriptor back without closing it.
@@ -43,8 +44,12 @@ watch::watch(loop& in, int descriptor, readiness until, std::function<void()> re
     state_->start();
 }
 
-watch::~watch() { state_->end(); }
+watch::~watch() {
+    state_->end();
+}
 
-void watch::again() { state_->start(); }
+void watch::again() {
+    state_->start();
+}
 
 }  // namespace holdfast::runtime

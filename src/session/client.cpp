@@ -1,6 +1,6 @@
-#include <holdfast/client.hpp>
-
 #include <cstdlib>
+
+#include <holdfast/client.hpp>
 
 #include "runtime/registry.hpp"
 #include "session/session.hpp"
@@ -38,7 +38,8 @@ std::optional<failure> wrong_options(const client_options& options, const capabi
 
 }  // namespace
 
-client::client(std::shared_ptr<core::session> state) noexcept : session_(std::move(state)) {}
+client::client(std::shared_ptr<core::session> state) noexcept : session_(std::move(state)) {
+}
 
 result<std::string> client::default_path() {
     constexpr auto file = "/holdfast/locks.db";
@@ -52,8 +53,9 @@ result<std::string> client::default_path() {
         return runtime + file;
     }
     return failure{.code = errc::invalid_argument,
-                   .detail = "no store is named and there is no place for a default one: set "
-                             "HOLDFAST_STORE, XDG_STATE_HOME or HOME"};
+                   .detail =
+                       "no store is named and there is no place for a default one: set "
+                       "HOLDFAST_STORE, XDG_STATE_HOME or HOME"};
 }
 
 result<client> client::try_open(std::string_view url, client_options options) {
@@ -81,8 +83,12 @@ client client::on(std::unique_ptr<store> custom, client_options options) {
                                       std::move(options))};
 }
 
-const capabilities& client::caps() const noexcept { return session_->caps(); }
-const std::string& client::where() const noexcept { return session_->core().target().where(); }
+const capabilities& client::caps() const noexcept {
+    return session_->caps();
+}
+const std::string& client::where() const noexcept {
+    return session_->core().target().where();
+}
 
 result<lease> client::try_adopt(const ticket& from, const acquire_options& how) {
     return session_->adopt(from, how);
@@ -121,6 +127,8 @@ std::vector<finding> client::examine() {
     return session_->core().target().inspect().examine();
 }
 
-std::size_t client::shutdown(duration limit) noexcept { return session_->shutdown(limit); }
+std::size_t client::shutdown(duration limit) noexcept {
+    return session_->shutdown(limit);
+}
 
 }  // namespace holdfast

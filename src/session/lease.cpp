@@ -1,11 +1,12 @@
-#include <holdfast/lease.hpp>
-
 #include <algorithm>
 #include <string_view>
+
+#include <holdfast/lease.hpp>
 
 #include "core/engine.hpp"
 #include "session/session.hpp"
 #include "session/ticket_text.hpp"
+#include "support/fork.hpp"
 
 namespace holdfast {
 namespace {
@@ -14,13 +15,16 @@ core::session& of(const std::shared_ptr<void>& anchor) {
     return *static_cast<core::session*>(anchor.get());
 }
 
-failure nothing_held() { return {.code = errc::not_held, .detail = "nothing is held"}; }
+failure nothing_held() {
+    return {.code = errc::not_held, .detail = "nothing is held"};
+}
 
 }  // namespace
 
 lease::lease() noexcept = default;
 lease::lease(std::shared_ptr<core::hold> held, std::shared_ptr<void> anchor) noexcept
-    : anchor_(std::move(anchor)), hold_(std::move(held)) {}
+    : anchor_(std::move(anchor)), hold_(std::move(held)) {
+}
 lease::lease(lease&& other) noexcept = default;
 
 lease& lease::operator=(lease&& other) noexcept {
@@ -32,16 +36,26 @@ lease& lease::operator=(lease&& other) noexcept {
     return *this;
 }
 
-lease::~lease() { static_cast<void>(try_release()); }
+lease::~lease() {
+    if (hold_) static_cast<void>(try_release());
+}
 
 const std::string& lease::name() const noexcept {
     static const std::string none;
     return hold_ ? hold_->asked->name : none;
 }
-fencing_token lease::token() const noexcept { return hold_ ? hold_->token : fencing_token{}; }
-access lease::how() const noexcept { return hold_ ? hold_->how.load() : access::exclusive; }
-std::uint32_t lease::permits() const noexcept { return hold_ ? hold_->asked->permits : 0; }
-std::uint32_t lease::hold_count() const noexcept { return hold_ ? hold_->count.load() : 0; }
+fencing_token lease::token() const noexcept {
+    return hold_ ? hold_->token : fencing_token{};
+}
+access lease::how() const noexcept {
+    return hold_ ? hold_->how.load() : access::exclusive;
+}
+std::uint32_t lease::permits() const noexcept {
+    return hold_ ? hold_->asked->permits : 0;
+}
+std::uint32_t lease::hold_count() const noexcept {
+    return hold_ ? hold_->count.load() : 0;
+}
 time_point lease::expires_at() const noexcept {
     return hold_ ? hold_->deadline.load() : time_point{};
 }
@@ -68,7 +82,9 @@ std::stop_token lease::at_risk() const noexcept {
 result<void> lease::try_renew(duration ttl) {
     return hold_ ? of(anchor_).renew(hold_, ttl) : nothing_held();
 }
-void lease::renew(duration ttl) { try_renew(ttl).value(); }
+void lease::renew(duration ttl) {
+    try_renew(ttl).value();
+}
 
 result<void> lease::try_release() noexcept {
     if (!hold_) return nothing_held();
@@ -77,13 +93,14 @@ result<void> lease::try_release() noexcept {
     hold_.reset();
     if (of(anchor).forked()) {
         // Nothing in the child may be freed that the parent's threads may have been changing.
-        static_cast<void>(new std::shared_ptr<core::hold>(std::move(held)));
-        return failure{.code = errc::forked,
-                       .detail = "this lease belongs to the parent process"};
+        support::keep_for_ever(std::move(held));
+        return failure{.code = errc::forked, .detail = "this lease belongs to the parent process"};
     }
     return of(anchor).release(held);
 }
-void lease::release() { try_release().value(); }
+void lease::release() {
+    try_release().value();
+}
 
 result<void> lease::try_orphan() {
     if (!hold_) return nothing_held();
@@ -91,7 +108,9 @@ result<void> lease::try_orphan() {
     if (gone) hold_.reset();
     return gone;
 }
-void lease::orphan() { try_orphan().value(); }
+void lease::orphan() {
+    try_orphan().value();
+}
 
 result<ticket> lease::try_export_ticket() {
     if (!hold_) return nothing_held();
@@ -99,7 +118,9 @@ result<ticket> lease::try_export_ticket() {
     if (auto gone = try_orphan(); !gone) return gone.error();
     return core::write_ticket(content);
 }
-ticket lease::export_ticket() { return try_export_ticket().value(); }
+ticket lease::export_ticket() {
+    return try_export_ticket().value();
+}
 
 // The callbacks on the parts' tokens request the common source.
 struct multi_lease::state {
@@ -128,7 +149,9 @@ multi_lease& multi_lease::operator=(multi_lease&& other) noexcept {
     }
     return *this;
 }
-multi_lease::~multi_lease() { static_cast<void>(try_release()); }
+multi_lease::~multi_lease() {
+    static_cast<void>(try_release());
+}
 
 const std::vector<lease>& multi_lease::leases() const noexcept {
     static const std::vector<lease> none;
@@ -173,6 +196,8 @@ result<void> multi_lease::try_release() noexcept {
     }
     return first;
 }
-void multi_lease::release() { try_release().value(); }
+void multi_lease::release() {
+    try_release().value();
+}
 
 }  // namespace holdfast

@@ -38,7 +38,9 @@ failure refused_argument(std::string detail, std::string_view name = {}) {
     return {.code = errc::invalid_argument, .detail = std::move(detail), .lock = std::string(name)};
 }
 
-failure shut_down() { return {.code = errc::cancelled, .detail = "the client is shut down"}; }
+failure shut_down() {
+    return {.code = errc::cancelled, .detail = "the client is shut down"};
+}
 
 // What an asynchronous answer is put into while its caller waits for it.
 template <class T>
@@ -49,8 +51,12 @@ struct answer_box {
 
 }  // namespace
 
-unique_id loop_executor::new_id() { return support::new_id(); }
-std::uint64_t loop_executor::random() { return support::random_word(); }
+unique_id loop_executor::new_id() {
+    return support::new_id();
+}
+std::uint64_t loop_executor::random() {
+    return support::random_word();
+}
 void loop_executor::serve(engine& due) {
     loop_.on_due([&due] { due.run_due(); });
 }
@@ -87,7 +93,9 @@ session::~session() {
     executor_->stop();
 }
 
-bool session::forked() const noexcept { return generation_ != support::fork_generation(); }
+bool session::forked() const noexcept {
+    return generation_ != support::fork_generation();
+}
 
 std::optional<failure> session::check(const wanted& what) const {
     const auto& can = caps();
@@ -183,8 +191,7 @@ result<lease> session::acquire(const wanted& what, const acquire_options& how, d
     return leased(*std::move(got));
 }
 
-void session::async_acquire(const wanted& what, const acquire_options& how,
-                            acquired_handler then) {
+void session::async_acquire(const wanted& what, const acquire_options& how, acquired_handler then) {
     auto wrong = unusable(what.name, how);
     // In a child there is no thread that could run the handler.
     if (wrong && wrong->code == errc::forked) throw lock_error(*std::move(wrong));
@@ -231,11 +238,10 @@ result<lease> session::adopt(const ticket& from, const acquire_options& how) {
     if (auto wrong = unusable(parsed->name, how)) return *std::move(wrong);
     auto r = prepare({.name = parsed->name}, how, forever);
     auto box = std::make_shared<answer_box<hold_ptr>>();
-    engine_.adopt(std::move(r), parsed->claim, parsed->token,
-                  [this, box](result<hold_ptr> answer) {
-                      box->value.emplace(std::move(answer));
-                      executor_->set(box->arrived);
-                  });
+    engine_.adopt(std::move(r), parsed->claim, parsed->token, [this, box](result<hold_ptr> answer) {
+        box->value.emplace(std::move(answer));
+        executor_->set(box->arrived);
+    });
     executor_->wait(box->arrived, time_point::max());
     if (!box->arrived.is_set) {
         return shut_down();
@@ -270,6 +276,7 @@ result<void> session::release(const hold_ptr& held) noexcept {
         return finish(held, options_.release_wait,
                       [&](done then) { engine_.release(held, std::move(then)); });
     } catch (const std::exception& error) {
+        engine_.abandon(held);
         return failure{.code = errc::outcome_unknown, .detail = error.what()};
     }
 }
@@ -301,7 +308,8 @@ std::size_t session::shutdown(duration limit) noexcept {
             executor_->wait(*idle, end_of(executor_->now(), std::max(limit, duration::zero())));
         }
         engine_.on_idle({});
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory; the count tells
+    } catch (
+        const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory; the count tells
     }
     return engine_.unfinished();
 }

@@ -15,7 +15,7 @@ enum class bug : std::uint8_t {
     expiry_ignored_on_renew,      // holds do not end by time
     lost_wakeup,                  // the releaser forgets to wake the next waiter
     // In the core.
-    deadline_from_answer,         // the local deadline counts from the answer, not from before the request
+    deadline_from_answer,  // the local deadline counts from the answer, not from before the request
     no_margin_at_deadline,        // a hold is believed in for longer than its ttl
     late_grant_accepted,          // an answer after the validity time still gives a lease
     renewal_revives_lost,         // a late renewal makes a lost lease held again
@@ -39,9 +39,13 @@ inline bug& planted_bug() {
     static bug chosen = bug::none;
     return chosen;
 }
-inline bool planted(bug which) { return planted_bug() == which; }
+inline bool planted(bug which) {
+    return planted_bug() == which;
+}
 #else
-constexpr bool planted(bug) { return false; }
+constexpr bool planted(bug) {
+    return false;
+}
 #endif
 
 }  // namespace holdfast

@@ -45,8 +45,12 @@ thread_local pool words;
 
 }  // namespace
 
-std::uint64_t random_word() { return words.next(); }
+std::uint64_t random_word() {
+    return words.next();
+}
 
-unique_id new_id() { return {{random_word(), random_word()}}; }
+unique_id new_id() {
+    return {{random_word(), random_word()}};
+}
 
 }  // namespace holdfast::support

@@ -57,7 +57,9 @@ void virtual_time::advance_to(time_point when) {
     changed_.notify_all();
 }
 
-void virtual_time::run_posted() { advance_to(now()); }
+void virtual_time::run_posted() {
+    advance_to(now());
+}
 
 bool virtual_time::wait(runtime::signal& what, time_point limit) {
     while (!what.is_set) {
@@ -77,15 +79,21 @@ virtual_executor::virtual_executor(std::shared_ptr<virtual_time> time) : time_(s
     time_->members_.push_back(this);
 }
 
-virtual_executor::~virtual_executor() { stop(); }
+virtual_executor::~virtual_executor() {
+    stop();
+}
 
 void virtual_executor::pause_until(time_point when) {
     std::lock_guard guard{time_->mutex_};
     paused_until_ = when;
 }
 
-unique_id virtual_executor::new_id() { return support::new_id(); }
-std::uint64_t virtual_executor::random() { return support::random_word(); }
+unique_id virtual_executor::new_id() {
+    return support::new_id();
+}
+std::uint64_t virtual_executor::random() {
+    return support::random_word();
+}
 
 void virtual_executor::wake_at(time_point when) {
     std::lock_guard guard{time_->mutex_};

@@ -1,17 +1,19 @@
-#include <holdfast/testing.hpp>
+#include "stores/memory/world.hpp"
 
 #include <map>
 #include <stdexcept>
 
+#include <holdfast/testing.hpp>
+
 #include "session/session.hpp"
-#include "stores/memory/world.hpp"
 #include "testing/virtual_time.hpp"
 
 namespace holdfast::testing {
 namespace {
 
 memory::memory_store& store_of(const client& who) {
-    auto* store = dynamic_cast<memory::memory_store*>(&core::client_access::of(who).core().target());
+    auto* store =
+        dynamic_cast<memory::memory_store*>(&core::client_access::of(who).core().target());
     if (store == nullptr) throw std::invalid_argument("not a client of a testing::world");
     return *store;
 }
@@ -33,8 +35,7 @@ struct world::state {
 
 world::world(time_flow flow) : state_(std::make_unique<state>()) {
     state_->time = std::make_shared<virtual_time>(flow);
-    state_->store =
-        std::make_shared<memory::world>([time = state_->time] { return time->now(); });
+    state_->store = std::make_shared<memory::world>([time = state_->time] { return time->now(); });
     state_->start = state_->time->now();
 }
 
@@ -48,9 +49,15 @@ client world::connect(client_options options) {
     return made;
 }
 
-void world::advance(duration by) { state_->time->advance_to(state_->time->now() + by); }
-void world::settle() { state_->time->run_posted(); }
-duration world::elapsed() const { return state_->time->now() - state_->start; }
+void world::advance(duration by) {
+    state_->time->advance_to(state_->time->now() + by);
+}
+void world::settle() {
+    state_->time->run_posted();
+}
+duration world::elapsed() const {
+    return state_->time->now() - state_->start;
+}
 
 void world::lose(const lease& held, loss_reason why) {
     state_->store->lose(ref_of(held), why, true);
@@ -58,8 +65,12 @@ void world::lose(const lease& held, loss_reason why) {
 void world::lose_silently(const lease& held) {
     state_->store->lose(ref_of(held), loss_reason::removed, false);
 }
-void world::cut(const client& who) { store_of(who).cut(true); }
-void world::heal(const client& who) { store_of(who).cut(false); }
+void world::cut(const client& who) {
+    store_of(who).cut(true);
+}
+void world::heal(const client& who) {
+    store_of(who).cut(false);
+}
 
 void world::pause(const client& who, duration how_long) {
     const time_point end = state_->time->now() + how_long;

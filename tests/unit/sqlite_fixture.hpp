@@ -51,9 +51,7 @@ class directory {
 class client final : public store_events {
   public:
     explicit client(const std::string& path) : client(sqlite::settings{.path = path}) {}
-    explicit client(sqlite::settings how) : it_(std::move(how), loop_) {
-        it_.start(*this);
-    }
+    explicit client(sqlite::settings how) : it_(std::move(how), loop_) { it_.start(*this); }
     ~client() {
         it_.stop();
         loop_.stop();

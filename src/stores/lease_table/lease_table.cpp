@@ -12,7 +12,9 @@ namespace {
 // the claim itself may not exceed the capacity. A mutex is the exclusive side of a shared mutex.
 constexpr std::uint64_t plain_capacity = std::numeric_limits<std::uint32_t>::max();
 
-bool counts_permits(kind what) { return what == kind::semaphore; }
+bool counts_permits(kind what) {
+    return what == kind::semaphore;
+}
 
 std::uint64_t capacity_of(const lock_rows& rows) {
     return counts_permits(rows.what) ? rows.capacity : plain_capacity;
@@ -69,10 +71,9 @@ void call_waiters(lock_rows& rows, const moment& at, consequences& then) {
 
 void drop_expired(lock_rows& rows, const moment& at, consequences& then) {
     const bool ignore_ends = planted(bug::expiry_ignored_on_renew);
-    const auto holds = ignore_ends ? 0
-                                   : std::erase_if(rows.holds, [&](const hold_row& hold) {
-                                         return hold.expires <= at.now;
-                                     });
+    const auto holds = ignore_ends ? 0 : std::erase_if(rows.holds, [&](const hold_row& hold) {
+        return hold.expires <= at.now;
+    });
     const auto waiters = std::erase_if(
         rows.waiters, [&](const waiter_row& waiter) { return waiter.expires <= at.now; });
     if (holds + waiters != 0) call_waiters(rows, at, then);
@@ -120,7 +121,7 @@ bool admitted(lock_rows& rows, const claim& request, const moment& at, consequen
 }
 
 std::optional<failure> mismatch(const lock_rows& rows, const claim& request) {
-    if (rows.holds.empty() && rows.waiters.empty()) return {};
+    if (request.permits == 0 || (rows.holds.empty() && rows.waiters.empty())) return {};
     if (counts_permits(rows.what) != counts_permits(request.what)) {
         return failure{.code = errc::mismatch,
                        .detail = std::string("the name is in use as a ") + to_string(rows.what) +
@@ -345,11 +346,9 @@ std::optional<holder_record> evict(lock_rows& rows, fencing_token token, const m
                                          : *shown;
 }
 
-void forget_client(lock_rows& rows, const client_id& client, const moment& at,
-                   consequences& then) {
-    const auto holds = std::erase_if(rows.holds, [&](const hold_row& hold) {
-        return hold.bound && hold.client == client;
-    });
+void forget_client(lock_rows& rows, const client_id& client, const moment& at, consequences& then) {
+    const auto holds = std::erase_if(
+        rows.holds, [&](const hold_row& hold) { return hold.bound && hold.client == client; });
     for (std::size_t i = 0; i < rows.waiters.size();) {
         if (rows.waiters[i].client != client) {
             ++i;

@@ -120,9 +120,12 @@ lock_record world::show(const std::string& name) {
 }
 
 memory_store::memory_store(std::shared_ptr<world> in, const client_id& self)
-    : world_(std::move(in)), self_(self) {}
+    : world_(std::move(in)), self_(self) {
+}
 
-memory_store::~memory_store() { stop(); }
+memory_store::~memory_store() {
+    stop();
+}
 
 const capabilities& memory_store::caps() const noexcept {
     static const capabilities can{.fencing = true,
@@ -191,7 +194,9 @@ void memory_store::wait(call_id call, const hold_ref& waiting, std::uint64_t cur
     if (!waits_.start(call, waiting.id, cursor)) events_->changed(call, {});
 }
 
-void memory_store::end_wait(call_id call) noexcept { waits_.end(call); }
+void memory_store::end_wait(call_id call) noexcept {
+    waits_.end(call);
+}
 
 void memory_store::renew(call_id call, std::span<const renewal_request> requests) {
     if (cut_) return events_->renewed(call, unreachable());
