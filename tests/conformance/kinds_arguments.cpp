@@ -40,7 +40,8 @@ ROW(kinds, a_ttl_outside_the_limits_is_refused) {
     expect_refused(c, error_of(x.try_acquire({.ttl = duration::min()})), "10 ms");
     {
         const auto shortest = x.try_acquire({.ttl = c.user.caps().ttl_min});
-        EXPECT_TRUE(shortest || shortest.error().code == errc::unavailable) << "a busy machine";
+        EXPECT_TRUE(shortest || shortest.error().code != errc::invalid_argument)
+            << "on a busy machine it may be over too soon";
     }
     EXPECT_TRUE(x.try_acquire({.ttl = c.user.caps().ttl_max}));
     EXPECT_TRUE(x.try_acquire({.ttl = duration::zero()})) << "zero: the client's own";

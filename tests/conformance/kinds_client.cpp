@@ -110,28 +110,32 @@ class nosy final : public observer {
   public:
     explicit nosy(fixture& f) : other_(connect(f)) {}
     void on_event(const event& what) override {
-        if (inside_) return;
-        inside_ = true;
         static_cast<void>(mutex{other_, what.lock}.try_acquire());
-        if (lease* held = held_; held != nullptr) static_cast<void>(held->held());
-        inside_ = false;
+        {
+            const std::lock_guard guard{mutex_};
+            if (held_ != nullptr) static_cast<void>(held_->held());
+        }
         throw std::runtime_error("an observer that throws");
     }
-    std::atomic<lease*> held_{nullptr};
+    void look_at(const lease* held) {
+        const std::lock_guard guard{mutex_};
+        held_ = held;
+    }
 
   private:
     client other_;
-    std::atomic<bool> inside_{false};
+    std::mutex mutex_;
+    const lease* held_ = nullptr;
 };
 
 ROW(kinds, an_observer_may_call_back_and_may_throw) {
     const auto watch = std::make_shared<nosy>(f);
     auto a = connect(f, {.watch = watch});
     lease held = mutex{a, "x"}.acquire();
-    watch->held_ = &held;
+    watch->look_at(&held);
     f.pass(f.ttl());
     EXPECT_TRUE(held.held());
-    watch->held_ = nullptr;
+    watch->look_at(nullptr);
     held.release();
     EXPECT_FALSE((mutex{a, "y"}.try_acquire({.wait = -1ns})));
 }

@@ -74,6 +74,7 @@ class agent {
   private:
     struct holding {
         std::uint64_t number = 0;
+        bool ended = false;  ///< the lease is being released: no callback may look at it any more
         std::optional<lease> held;
         std::unique_ptr<std::stop_callback<std::function<void()>>> on_loss;
     };
@@ -99,21 +100,27 @@ class agent {
         const std::lock_guard guard{mutex_};
         holding& one = holdings_[handle];
         one.number = ++next_;
+        one.ended = false;
         note(deed::acquired, got, one.number, from);
         one.held = std::move(got);
         one.on_loss = std::make_unique<std::stop_callback<std::function<void()>>>(
             one.held->lost(), [this, handle, &one] {
-                note(deed::lost, *one.held, one.number, {},
-                     static_cast<std::uint64_t>(one.held->loss()));
+                const std::lock_guard inner{mutex_};
+                if (!one.ended) {
+                    note(deed::lost, *one.held, one.number, {},
+                         static_cast<std::uint64_t>(one.held->loss()));
+                }
                 say("lost " + handle + " " + std::to_string(ns(boot_clock::now())));
             });
         say("granted " + handle + " " + std::to_string(one.held->token().value()) + " " +
             std::to_string(ns(boot_clock::now())));
     }
 
+    // Other handles may come meanwhile; one handle belongs to the thread that obeys.
     holding& of(std::istringstream& words) {
         std::string handle;
         words >> handle;
+        const std::lock_guard guard{mutex_};
         return holdings_.at(handle);
     }
 
@@ -160,13 +167,16 @@ class agent {
 
     void release(std::istringstream& words) {
         holding& one = of(words);
-        if (one.held->held()) note(deed::releasing, *one.held, one.number);
+        {
+            const std::lock_guard guard{mutex_};
+            if (one.held->held()) note(deed::releasing, *one.held, one.number);
+            one.ended = true;
+        }
         const auto released = one.held->try_release();
         say(released ? "released" : "failed " + code_of(released.error()));
     }
 
-    // COUNT rounds in each of THREADS threads, each one adding to the number under the lock. With
-    // a pause, that much processor time is burnt inside.
+    // COUNT rounds in each of THREADS threads, each one adding to the number under the lock.
     void work(std::istringstream& words) {
         std::size_t threads = 0;
         std::size_t count = 0;
@@ -190,12 +200,21 @@ class agent {
         if (!got) return 0;
         const std::uint64_t handle = ++next_;
         note(deed::acquired, *got, handle, from);
-        const std::stop_callback on_loss{got->lost(), [&] { note(deed::lost, *got, handle); }};
+        std::mutex mutex;
+        bool ended = false;
+        const std::stop_callback on_loss{got->lost(), [&] {
+                                             const std::lock_guard guard{mutex};
+                                             if (!ended) note(deed::lost, *got, handle);
+                                         }};
         if (what.kind == "mutex" || what.kind == "exclusive") {
             const bool accepted = number_.add(got->token().value());
             note(accepted ? deed::wrote : deed::refused, *got, handle);
         }
-        if (got->held()) note(deed::releasing, *got, handle);
+        {
+            const std::lock_guard guard{mutex};
+            if (got->held()) note(deed::releasing, *got, handle);
+            ended = true;
+        }
         return got->try_release() ? 1 : 0;
     }
 
@@ -255,7 +274,7 @@ class agent {
     history_log log_;
     guarded_number number_;
     std::optional<client> client_;
-    std::mutex mutex_;
+    std::recursive_mutex mutex_;  // a loss may be told inside a call
     std::map<std::string, holding> holdings_;
     std::atomic<std::uint64_t> next_{0};
     bool ended_ = false;

@@ -14,6 +14,14 @@
 
 #include "support/wait.hpp"
 
+#if defined(__SANITIZE_THREAD__)
+// The thread sanitizer gives up in a child that starts threads unless it is told to go on.
+extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() {
+    return "die_after_fork=0";
+}
+#endif
+
 namespace holdfast {
 namespace {
 
