@@ -55,9 +55,11 @@ options parse(int argc, char** argv) {
         else
             throw std::invalid_argument("unknown option " + word);
     }
-    // Sanitizers cost a factor of about twenty.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    // What the sanitizers cost.
+#if defined(__SANITIZE_ADDRESS__)
     chosen.seeds = chosen.seeds / 20 + 1;
+#elif defined(__SANITIZE_THREAD__)
+    chosen.seeds = chosen.seeds / 100 + 1;
 #endif
     if (chosen.fresh) chosen.from = (std::uint64_t{std::random_device{}()} << 24U);
     return chosen;
