@@ -14,7 +14,8 @@ constexpr std::size_t names_max = 100;
 multi_lock::multi_lock(client from, std::vector<std::string> names, lock_options options)
     : client_(std::move(from)), names_(std::move(names)), options_(options) {
     std::ranges::sort(names_);
-    names_.erase(std::ranges::unique(names_).begin(), names_.end());
+    // Not std::ranges::unique: Clang 14 does not understand the subrange of this standard library.
+    names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
     if (names_.empty() || names_.size() > names_max) {
         throw lock_error(
             {.code = errc::invalid_argument,

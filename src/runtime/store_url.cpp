@@ -83,7 +83,7 @@ std::optional<failure> check_user(const part& user) {
     for (std::size_t i = 0; i < user.text.size(); ++i) {
         if (user.text[i] == '%') {
             if (auto bad = check_percent(user, i, "user part")) return bad;
-        } else if (!allowed(user.text[i])) {
+        } else if (!allowed(static_cast<unsigned char>(user.text[i]))) {
             return wrong("a character that must be written as a percent code in the user part",
                          user.at + i);
         }

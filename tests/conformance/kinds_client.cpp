@@ -183,20 +183,21 @@ ROW(kinds, a_handler_may_acquire_release_and_throw) {
 
 ROW(kinds, a_handler_that_blocks_delays_no_renewal) {
     f.with_threads();
-    event_flag leave;
-    event_flag entered;
+    // The handler may outlive the test's body.
+    const auto leave = std::make_shared<event_flag>();
+    const auto entered = std::make_shared<event_flag>();
     auto a = connect(f);
     const lease held = mutex{a, "x"}.acquire();
-    mutex{a, "y"}.async_acquire({}, [&](result<lease> got) {
+    mutex{a, "y"}.async_acquire({}, [leave, entered](result<lease> got) {
         EXPECT_TRUE(got);
-        entered.set();
-        EXPECT_TRUE(leave.wait());
+        entered->set();
+        EXPECT_TRUE(leave->wait());
     });
-    EXPECT_TRUE(entered.wait());
+    EXPECT_TRUE(entered->wait());
     f.pass(f.ttl() * 2);
     EXPECT_TRUE(held.held());
     EXPECT_TRUE(f.really_held("x"));
-    leave.set();
+    leave->set();
 }
 
 ROW(kinds, ten_thousand_acquisitions_wait_without_a_thread_each) {

@@ -24,6 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     const auto colon = read->authority.find(':');
     if (at == std::string::npos || colon == std::string::npos || colon + 9 > at) return 0;
     const auto secret = read->authority.substr(colon, at + 1 - colon);
-    if (read->shown.find(secret) != std::string::npos) std::abort();
+    const auto begin = read->shown.find("://");
+    if (begin == std::string::npos) std::abort();
+    const auto end = read->shown.find_first_of("/?", begin + 3);
+    if (read->shown.substr(begin, end - begin).find(secret) != std::string::npos) std::abort();
     return 0;
 }

@@ -29,7 +29,8 @@ class contention : public testing::Test {
         check_token_order(log, found);
         check_writes(log, found);
         check_overlap(log, capacity, found);
-        check_detection(log, 50ms, found);
+        // The machine is overloaded on purpose: told late is one thing, not told another.
+        check_detection(log, 2s, found);
         return found;
     }
     stage scene;

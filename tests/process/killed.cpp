@@ -105,7 +105,7 @@ TEST_F(killed, a_holder_that_is_stopped_past_its_ttl_is_told_and_its_write_refus
     EXPECT_TRUE(holder.hear("not held"));
     const auto lost = holder.hear("lost h");
     ASSERT_TRUE(lost);
-    EXPECT_LT(moment_in(lost) - woken, 50ms) << "told as soon as it woke";
+    EXPECT_LT(moment_in(lost) - woken, promptly) << "told as soon as it woke";
     EXPECT_TRUE(holder.hear("failed " + std::to_string(static_cast<int>(errc::lost))));
     EXPECT_TRUE(waiter.does("held h", "held"));
     EXPECT_EQ(look.show("x").value().holders.size(), 1U);

@@ -9,6 +9,13 @@
 
 namespace holdfast::tests {
 
+/// "At once", on a machine that does other things as well.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr duration promptly = std::chrono::milliseconds{500};
+#else
+inline constexpr duration promptly = std::chrono::milliseconds{50};
+#endif
+
 /// Looks every millisecond; false if it is not so in time.
 inline bool eventually(const std::function<bool()>& it_is_so,
                        duration limit = std::chrono::seconds{20}) {
