@@ -13,7 +13,8 @@ namespace holdfast {
 
 /// Exclusive (writer) and shared (reader) holds on one name. Every reader has its own expiry, so a
 /// dead one ends although others live. A waiting writer goes before readers that come later; with
-/// order::barging readers go first and writers may starve.
+/// order::barging readers go before the waiting writers of other clients, which may starve; claims
+/// of one client are always served in the order of their arrival.
 ///
 ///     claim           free    shared holds       exclusive hold
 ///     acquire_shared  a lease a lease, unless a  waits
