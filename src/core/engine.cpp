@@ -1,24 +1,14 @@
 #include "core/engine.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "core/actions.hpp"
+#include "core/failures.hpp"
 #include "core/step.hpp"
+#include "support/guarded.hpp"
 
 namespace holdfast::core {
-namespace {
-
-// What a user's completion or observer throws ends here: there is nobody to give it to.
-template <class Call>
-void swallow(Call&& user_code) noexcept {
-    try {
-        user_code();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): documented for handlers and observers
-    }
-}
-
-}  // namespace
+using support::run_guarded;
 
 engine::engine(std::unique_ptr<store> to, std::shared_ptr<host> in, settings how)
     : store_(std::move(to)), host_(std::move(in)), settings_(std::move(how)) {
@@ -35,51 +25,56 @@ engine::~engine() {
 
 void engine::perform(actions& todo) {
     if (todo.wake_at != time_point::max()) host_->wake_at(todo.wake_at);
-    todo.each([this](actions::action& one) {
-        std::visit(
-            [this](auto& what) {
-                using type = std::decay_t<decltype(what)>;
-                if constexpr (std::is_same_v<type, do_ask>) {
-                    store_->acquire(what.id, *what.what);
-                } else if constexpr (std::is_same_v<type, do_wait>) {
-                    store_->wait(what.id, {what.what->name, what.what->id}, what.cursor);
-                } else if constexpr (std::is_same_v<type, do_end_wait>) {
-                    store_->end_wait(what.id);
-                } else if constexpr (std::is_same_v<type, do_renew>) {
-                    store_->renew(what.id, what.what);
-                } else if constexpr (std::is_same_v<type, do_downgrade>) {
-                    store_->downgrade(what.id, what.what);
-                } else if constexpr (std::is_same_v<type, do_release>) {
-                    store_->release(what.id, what.what);
-                } else if constexpr (std::is_same_v<type, do_tell_risk>) {
-                    host_->tell([held = what.held] { held->at_risk.request_stop(); });
-                } else if constexpr (std::is_same_v<type, do_tell_lost>) {
-                    host_->tell([held = what.held] { held->tell_lost(); });
-                } else if constexpr (std::is_same_v<type, do_emit>) {
-                    host_->tell([watch = settings_.watch, told = what.it] {
-                        swallow([&] { watch->on_event(told->what); });
-                    });
-                } else if constexpr (std::is_same_v<type, do_finish>) {
-                    const hold_ptr got = what.outcome ? *what.outcome : nullptr;
-                    bool taken = false;
-                    swallow([&] {
-                        what.then(std::move(what.outcome));
-                        taken = true;
-                    });
-                    if (got && !taken) abandon(got);
-                } else {
-                    if (what.then) swallow([&] { what.then(std::move(what.outcome)); });
-                }
-            },
-            one);
-    });
+    todo.each([this](actions::action& one) { std::visit([this](auto& what) { act(what); }, one); });
     if (todo.idle) todo.idle();
+}
+
+void engine::act(do_ask& what) {
+    store_->acquire(what.id, *what.what);
+}
+void engine::act(do_wait& what) {
+    store_->wait(what.id, {what.what->name, what.what->id}, what.cursor);
+}
+void engine::act(do_end_wait& what) {
+    store_->end_wait(what.id);
+}
+void engine::act(do_renew& what) {
+    store_->renew(what.id, what.what);
+}
+void engine::act(do_downgrade& what) {
+    store_->downgrade(what.id, what.what);
+}
+void engine::act(do_release& what) {
+    store_->release(what.id, what.what);
+}
+void engine::act(do_tell_risk& what) {
+    host_->tell([held = what.held] { held->at_risk.request_stop(); });
+}
+void engine::act(do_tell_lost& what) {
+    host_->tell([held = what.held] { held->tell_lost(); });
+}
+void engine::act(do_emit& what) {
+    host_->tell([watch = settings_.watch, told = what.it] {
+        run_guarded([&] { watch->on_event(told->what); });
+    });
+}
+void engine::act(do_done& what) {
+    if (what.then) run_guarded([&] { what.then(std::move(what.outcome)); });
+}
+void engine::act(do_finish& what) {
+    const hold_ptr got = what.outcome ? *what.outcome : nullptr;
+    bool taken = false;
+    run_guarded([&] {
+        what.then(std::move(what.outcome));
+        taken = true;
+    });
+    if (got && !taken) abandon(got);
 }
 
 void engine::emit(actions& out, event what, const std::string& lock, std::optional<failure> why,
                   std::optional<holder_info> holder) {
     if (!settings_.watch) return;
-    swallow([&] {
+    run_guarded([&] {
         auto body = std::make_shared<do_emit::body>();
         *body = {what, lock, std::move(why), std::move(holder)};
         body->what.lock = body->lock;
@@ -146,7 +141,7 @@ void engine::close() {
         std::ranges::sort(waiting, {}, &op::id);
         for (auto& o : waiting) {
             if (o->status == op::state::finished) continue;
-            give_up(o, {.code = errc::cancelled, .detail = "the client is shut down"}, out);
+            give_up(o, shut_down(), out);
         }
         std::vector<hold*> held;
         for (auto& [name, l] : lanes_) held.insert(held.end(), l.holds.begin(), l.holds.end());
@@ -189,13 +184,13 @@ void engine::stop() noexcept {
 void engine::keep_due() noexcept {
     if (renewals_due_.empty() && releases_due_.empty()) return;
     const time_point soon = host_->now() + std::chrono::milliseconds{10};
-    swallow([&] { timers_.schedule(later_, std::min(soon, timers_.next())); });
+    run_guarded([&] { timers_.schedule(later_, std::min(soon, timers_.next())); });
 }
 
 // Nobody can speak for the hold any more, because memory ran out on the way to its owner or from
 // it. Nothing points to it from here on; the store ends it by its ttl.
 void engine::abandon(const hold_ptr& held) noexcept {
-    swallow([&] {
+    run_guarded([&] {
         step([&](actions& out) {
             hold& h = *held;
             timers_.cancel(h);

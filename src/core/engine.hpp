@@ -52,6 +52,17 @@ struct settings {
 using single_answered =
     std::function<void(time_point asked, const result<renewal_reply>& answer, actions& out)>;
 
+struct do_ask;
+struct do_wait;
+struct do_end_wait;
+struct do_renew;
+struct do_downgrade;
+struct do_release;
+struct do_tell_risk;
+struct do_tell_lost;
+struct do_emit;
+struct do_done;
+struct do_finish;
 struct op;
 struct call;
 struct release_job;
@@ -134,6 +145,17 @@ class engine final : public store_events {
     template <class Step>
     bool step(Step&& decide);
     void perform(actions& todo);
+    void act(do_ask& what);
+    void act(do_wait& what);
+    void act(do_end_wait& what);
+    void act(do_renew& what);
+    void act(do_downgrade& what);
+    void act(do_release& what);
+    void act(do_tell_risk& what);
+    void act(do_tell_lost& what);
+    void act(do_emit& what);
+    void act(do_done& what);
+    void act(do_finish& what);
     void emit(actions& out, event what, const std::string& lock, std::optional<failure> why = {},
               std::optional<holder_info> holder = {});
     call_id start_call(const std::shared_ptr<call>& started);
@@ -162,6 +184,7 @@ class engine final : public store_events {
     hold_ptr make_hold(const op& o, time_point asked, fencing_token token, duration remaining);
     void schedule_op(op& o, time_point at);
     void tell_waiting(op& o, actions& out);
+    void end_wait(op& o, actions& out);
     void outlive(call_id id);
 
     // engine_renew.cpp
@@ -174,12 +197,13 @@ class engine final : public store_events {
     static loss_reason overdue(const hold& h);
     void prolong(hold& h, time_point asked, duration remaining);
     void lose(hold& h, loss_reason why, actions& out);
+    void lose_if_over(hold& h, actions& out);
     void tell_risk(hold& h, actions& out);
     duration renewal_ttl(const hold& h, time_point now) const;
     void ask_for(const hold_ptr& held, renewal_request what, bool as_downgrade,
                  std::function<void(hold&, actions&)> settle, done then);
-    void adopt_answered(op& o, const std::shared_ptr<claim>& named, fencing_token token,
-                        time_point asked, const result<renewal_reply>& answer, actions& out);
+    void adopt_answered(op& o, const renewal_request& attach, time_point asked,
+                        const result<renewal_reply>& answer, actions& out);
     void start_single(renewal_request what, bool as_downgrade, single_answered then, actions& out);
     void call_due(call& c, actions& out);
 
@@ -197,6 +221,7 @@ class engine final : public store_events {
     void release_failed(const std::shared_ptr<release_job>& job, const failure& why, actions& out);
     void end_release(const std::shared_ptr<release_job>& job, result<void> outcome, actions& out);
     void clean_up(const claim& what);
+    std::shared_ptr<release_job> make_job(const claim& what, duration last);
     std::shared_ptr<release_job> make_job(hold& h);
     void start_waiting_release(hold& h);
     void tell_released(const hold& h, actions& out);

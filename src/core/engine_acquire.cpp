@@ -4,18 +4,12 @@
 
 #include "core/actions.hpp"
 #include "core/engine.hpp"
+#include "core/failures.hpp"
 #include "core/step.hpp"
 #include "support/planted.hpp"
 
 namespace holdfast::core {
 namespace {
-
-failure with_loss(const hold& h) {
-    return {.code = errc::lost,
-            .detail = std::string("the hold of this owner was lost: ") + to_string(h.loss),
-            .lock = h.asked->name,
-            .loss = h.loss};
-}
 
 const hold* exclusive_hold(const lane& l) {
     const auto found = std::ranges::find_if(l.holds, &hold::exclusive);
@@ -42,7 +36,7 @@ op_id engine::acquire(request what, acquire_done then) {
             throw;
         }
     });
-    if (!running) o->then(failure{.code = errc::cancelled, .detail = "the client is shut down"});
+    if (!running) o->then(shut_down());
     return o->id;
 }
 
@@ -77,15 +71,12 @@ void engine::enqueue(const std::shared_ptr<op>& o, actions& out) {
     auto& list = is_probe ? l.probes : l.queue;
     o->place = list.insert(list.end(), o);
     o->list = &list;
-    if (closed_) {
-        return finish(o, failure{.code = errc::cancelled, .detail = "the client is shut down"},
-                      out);
-    }
+    if (closed_) return finish(o, shut_down(), out);
     if (is_probe) return ask(o, out);
     if (answered_locally(o, l, out)) return;
     const auto expired = std::ranges::find_if(
         l.holds, [&](const hold* h) { return h->exclusive() && !h->valid(o->started); });
-    if (expired != l.holds.end()) lose(**expired, overdue(**expired), out);
+    if (expired != l.holds.end()) lose_if_over(**expired, out);
     advance(l, out);
     if (o->status != op::state::queued) return;
     // Behind others of this process it only watches its own deadline.
@@ -108,17 +99,19 @@ bool engine::answered_locally(const std::shared_ptr<op>& o, lane& l, actions& ou
             std::ranges::find_if(l.reentrant, [&](const hold* h) { return h->owner == r.owner; });
         if (mine == l.reentrant.end()) return false;
         hold& h = **mine;
-        if (h.status == hold::state::held && !h.valid(host_->now())) lose(h, overdue(h), out);
-        if (h.status != hold::state::held) return finish(o, with_loss(h), out), true;
+        lose_if_over(h, out);
+        if (h.status != hold::state::held) {
+            finish(o, lost("the hold of this owner was lost: ", h.loss, h.asked->name), out);
+            return true;
+        }
         ++h.count;
         finish(o, h.shared_from_this(), out);
         return true;
     }
-    const bool upgrade =
-        r.what.what == kind::shared_mutex && r.what.how == access::exclusive &&
-        std::ranges::any_of(l.holds, [&](const hold* h) {
-            return h->how == access::shared && h->permits_all && h->owner == r.owner;
-        });
+    const bool upgrade = r.what.what == kind::shared_mutex && r.what.how == access::exclusive &&
+                         std::ranges::any_of(l.holds, [&](const hold* h) {
+                             return h->how == access::shared && h->whole() && h->owner == r.owner;
+                         });
     if (!upgrade) return false;
     finish(o,
            failure{.code = errc::would_deadlock,
@@ -198,6 +191,12 @@ void engine::schedule_op(op& o, time_point at) {
     timers_.schedule(o, at);
 }
 
+void engine::end_wait(op& o, actions& out) {
+    if (o.status != op::state::waiting) return;
+    out.add(do_end_wait{o.current});
+    calls_.erase(o.current);
+}
+
 void engine::op_due(const std::shared_ptr<op>& o, actions& out) {
     const time_point now = host_->now();
     if (!o->asked.try_only && now >= o->asked.give_up) return give_up(o, not_in_time(*o), out);
@@ -208,8 +207,7 @@ void engine::op_due(const std::shared_ptr<op>& o, actions& out) {
                           out);
             return;
         case op::state::waiting:
-            out.add(do_end_wait{o->current});
-            calls_.erase(o->current);
+            end_wait(*o, out);
             return ask(o, out);
         case op::state::backing_off:
             return ask(o, out);
@@ -293,10 +291,7 @@ void engine::answer_failed(const std::shared_ptr<op>& o, failure why, actions& o
 
 void engine::answer_granted(const std::shared_ptr<op>& o, time_point asked, const granted& yes,
                             actions& out) {
-    if (o->status == op::state::waiting) {
-        out.add(do_end_wait{o->current});
-        calls_.erase(o->current);
-    }
+    end_wait(*o, out);
     if (o->what->permits == 0) return finish(o, hold_ptr{}, out);
     const hold_ptr h = make_hold(*o, asked, yes.token, yes.remaining);
     h->handovers_left = yes.tokens - 1;
@@ -318,14 +313,11 @@ void engine::answer_granted(const std::shared_ptr<op>& o, time_point asked, cons
 hold_ptr engine::make_hold(const op& o, time_point asked, fencing_token token, duration remaining) {
     auto h = std::make_shared<hold>(*this, o.what);
     h->token = token;
-    h->permits_all = o.what->what != kind::semaphore;
     h->acquired = host_->now();
-    h->ttl = o.what->ttl;
     h->renew = o.asked.renew;
-    h->next = o.what->next;
     h->owner = o.asked.owner;
     h->reentrant = o.asked.reentrant;
-    h->hold_end = hold_end(h->acquired, o.asked.hold_max);
+    h->hold_end = end_of(h->acquired, o.asked.hold_max);
     prolong(*h, planted(bug::deadline_from_answer) ? h->acquired : asked, remaining);
     return h;
 }
@@ -365,10 +357,7 @@ void engine::conclude(const std::shared_ptr<op>& o, result<hold_ptr> outcome, ac
 
 // Ends an acquisition that may be known to the store.
 void engine::give_up(const std::shared_ptr<op>& o, failure why, actions& out) {
-    if (o->status == op::state::waiting) {
-        out.add(do_end_wait{o->current});
-        calls_.erase(o->current);
-    }
+    end_wait(*o, out);
     if (o->what && !planted(bug::no_cleanup_after_timeout)) clean_up(*o->what);
     finish(o, std::move(why), out);
 }

@@ -3,6 +3,7 @@
 
 #include "core/actions.hpp"
 #include "core/engine.hpp"
+#include "core/failures.hpp"
 #include "core/step.hpp"
 #include "support/planted.hpp"
 
@@ -41,11 +42,9 @@ void engine::forget_reentrant(hold& h, lane& l) {
 void engine::release(const hold_ptr& held, done then) {
     const bool running = step([&](actions& out) {
         hold& h = *held;
-        if (h.status == hold::state::held && !h.valid(host_->now())) lose(h, overdue(h), out);
+        lose_if_over(h, out);
         if (h.status == hold::state::released) {
-            return out.add(do_done{std::move(then), failure{.code = errc::not_held,
-                                                            .detail = "nothing is held",
-                                                            .lock = h.asked->name}});
+            return out.add(do_done{std::move(then), why_not(h)});
         }
         if (h.status == hold::state::lost) return release_lost(h, std::move(then), out);
         if (h.count > 1) {
@@ -59,11 +58,7 @@ void engine::release(const hold_ptr& held, done then) {
 
 // The store may still have it, if only our deadline passed: it is tidied up in the background.
 void engine::release_lost(hold& h, done then, actions& out) {
-    out.add(do_done{std::move(then),
-                    failure{.code = errc::lost,
-                            .detail = std::string("the lease was lost: ") + to_string(h.loss),
-                            .lock = h.asked->name,
-                            .loss = h.loss}});
+    out.add(do_done{std::move(then), why_not(h)});
     if (h.count > 1) {
         --h.count;
         return;
@@ -80,7 +75,7 @@ void engine::release_lost(hold& h, done then, actions& out) {
 }
 
 void engine::release_held(hold& h, done then, actions& out) {
-    if (planted(bug::handover_of_lost_hold)) h.deadline = host_->now() + h.ttl;
+    if (planted(bug::handover_of_lost_hold)) h.deadline = host_->now() + h.ttl();
     lane& l = *h.where;
     timers_.cancel(h);
     h.status = hold::state::released;
@@ -119,10 +114,10 @@ bool engine::hand_over(hold& h, lane& l, actions& out) {
     const request& r = next->asked;
     const time_point now = host_->now();
     const bool same = next->status == op::state::queued && r.what.how == access::exclusive &&
-                      r.what.what == h.asked->what && r.what.next == h.next &&
-                      r.what.ttl == h.ttl && r.what.permits != 0 && r.renew == renewal::automatic &&
-                      h.renew == renewal::automatic;
-    if (!same || h.deadline.load() - now < h.ttl / 2 || h.hold_end != time_point::max()) {
+                      r.what.what == h.asked->what && r.what.next == h.asked->next &&
+                      r.what.ttl == h.ttl() && r.what.permits != 0 &&
+                      r.renew == renewal::automatic && h.renew == renewal::automatic;
+    if (!same || h.deadline.load() - now < h.ttl() / 2 || h.hold_end != time_point::max()) {
         return false;
     }
     auto passed = std::make_shared<hold>(*this, h.asked);
@@ -130,39 +125,37 @@ bool engine::hand_over(hold& h, lane& l, actions& out) {
         planted(bug::handover_keeps_token) ? h.token : fencing_token{h.token.value() + 1};
     passed->deadline = h.deadline.load();
     passed->acquired = now;
-    passed->ttl = h.ttl;
-    passed->next = h.next;
     passed->owner = r.owner;
     passed->reentrant = r.reentrant;
     passed->renew_at = h.renew_at;
     passed->handovers_left = h.handovers_left - 1;
-    passed->hold_end = hold_end(now, r.hold_max);
+    passed->hold_end = end_of(now, r.hold_max);
     finish(next, std::move(passed), out);
     return true;
 }
 
-std::shared_ptr<release_job> engine::make_job(hold& h) {
+// `last`: how long the store may keep it by itself.
+std::shared_ptr<release_job> engine::make_job(const claim& what, duration last) {
     auto job = std::make_shared<release_job>();
     job->id = ++next_id_;
-    job->what = {h.asked->name, h.asked->id};
-    job->held = h.shared_from_this();
-    job->ttl = h.ttl;
-    job->until = host_->now() + h.ttl;
+    job->what = {what.name, what.id};
+    job->ttl = what.ttl;
+    job->until = host_->now() + last;
     jobs_.emplace(job->id, job);
+    return job;
+}
+
+std::shared_ptr<release_job> engine::make_job(hold& h) {
+    auto job = make_job(*h.asked, h.ttl());
+    job->held = h.shared_from_this();
     return job;
 }
 
 // Whatever the store has of an acquisition that ended without a hold.
 void engine::clean_up(const claim& what) {
-    auto job = std::make_shared<release_job>();
-    job->id = ++next_id_;
-    job->what = {what.name, what.id};
-    job->ttl = what.ttl;
     // A place in the queue may outlive the ttl: as long as the store waits for it to be asked for.
     const duration kept = what.waits ? 3 * store_->caps().poll_max : duration::zero();
-    job->until = host_->now() + std::max(what.ttl, kept);
-    jobs_.emplace(job->id, job);
-    start_release(job);
+    start_release(make_job(what, std::max(what.ttl, kept)));
 }
 
 void engine::start_release(const std::shared_ptr<release_job>& job) {

@@ -4,6 +4,7 @@
 
 #include "core/actions.hpp"
 #include "core/engine.hpp"
+#include "core/failures.hpp"
 #include "core/step.hpp"
 #include "support/planted.hpp"
 
@@ -17,24 +18,12 @@ duration margin_for(duration remaining, const capabilities& caps) {
     return least_margin + remaining / 1'000'000 * caps.drift_ppm;
 }
 
-failure why_lost(const hold& h) {
-    return {.code = errc::lost,
-            .detail = std::string("the lease was lost: ") + to_string(h.loss),
-            .lock = h.asked->name,
-            .loss = h.loss};
-}
-
-failure why_not(const hold& h) {
-    if (h.status == hold::state::lost) return why_lost(h);
-    return {.code = errc::not_held, .detail = "nothing is held", .lock = h.asked->name};
-}
-
 }  // namespace
 
 // Moves the local deadline, which never comes nearer by it.
 void engine::prolong(hold& h, time_point asked, duration remaining) {
     auto margin = margin_for(remaining, store_->caps());
-    if (planted(bug::no_margin_at_deadline)) margin = -h.ttl / 2;
+    if (planted(bug::no_margin_at_deadline)) margin = -h.ttl() / 2;
     const time_point deadline = std::min(asked + remaining - margin, h.hold_end);
     if (deadline > h.deadline.load()) {
         h.deadline = deadline;
@@ -42,8 +31,8 @@ void engine::prolong(hold& h, time_point asked, duration remaining) {
     }
     // A third of the ttl leaves time for several more tries. Rounded, so that many leases share a
     // moment and with it a request.
-    const duration grain = std::max<duration>(h.ttl / 64, duration{1});
-    const duration span = std::min(h.ttl, remaining);
+    const duration grain = std::max<duration>(h.ttl() / 64, duration{1});
+    const duration span = std::min(h.ttl(), remaining);
     const time_point due = asked + span / 3;
     h.renew_at = std::max(due - due.time_since_epoch() % grain, asked + span / 6);
     // It need not last any longer.
@@ -54,7 +43,7 @@ void engine::prolong(hold& h, time_point asked, duration remaining) {
 void engine::schedule_hold(hold& h) {
     if (h.status != hold::state::held) return timers_.cancel(h);
     time_point next = h.deadline.load();
-    if (!h.risk_told) next = std::min(next, next - h.ttl / 3);
+    if (!h.risk_told) next = std::min(next, next - h.ttl() / 3);
     if (h.renew == renewal::automatic && h.renewing == 0) next = std::min(next, h.renew_at);
     timers_.schedule(h, next);
 }
@@ -72,7 +61,7 @@ void engine::hold_due(hold& h, actions& out) {
         if (planted(bug::loss_not_told)) return;
         return lose(h, overdue(h), out);
     }
-    if (!h.risk_told && now >= deadline - h.ttl / 3) tell_risk(h, out);
+    if (!h.risk_told && now >= deadline - h.ttl() / 3) tell_risk(h, out);
     const bool wanted = h.renew == renewal::automatic && h.renewing == 0 && now >= h.renew_at;
     // A renewal that is about to be sent schedules the hold itself.
     wanted ? renewals_due_.push_back(h.shared_from_this()) : schedule_hold(h);
@@ -81,9 +70,9 @@ void engine::hold_due(hold& h, actions& out) {
 // Just as long as hold_max allows, and with the margin that makes us believe in all of it: else
 // the rest would be renewed by ever shorter pieces.
 duration engine::renewal_ttl(const hold& h, time_point now) const {
-    if (h.hold_end == time_point::max()) return h.ttl;
-    const duration rest = h.hold_end - now + margin_for(h.ttl, store_->caps());
-    return std::clamp(rest, std::min(store_->caps().ttl_min, h.ttl), h.ttl);
+    if (h.hold_end == time_point::max()) return h.ttl();
+    const duration rest = h.hold_end - now + margin_for(h.ttl(), store_->caps());
+    return std::clamp(rest, std::min(store_->caps().ttl_min, h.ttl()), h.ttl());
 }
 
 void engine::send_renewals(actions& out) {
@@ -101,7 +90,7 @@ void engine::send_renewals(actions& out) {
             h->renewing = id;
             lines.push_back(
                 {.hold = {h->asked->name, h->asked->id}, .ttl = renewal_ttl(*h, sent->asked)});
-            shortest = std::min(shortest, h->ttl);
+            shortest = std::min(shortest, h->ttl());
             schedule_hold(*h);
         }
         timers_.schedule(*sent, sent->asked + call_limit(shortest));
@@ -123,7 +112,7 @@ void engine::call_due(call& c, actions& out) {
     }
     if (!first_time) return;
     calls_.emplace(kept->id, kept);
-    timers_.schedule(*kept, kept->asked + kept->renewing.front()->ttl);
+    timers_.schedule(*kept, kept->asked + kept->renewing.front()->ttl());
 }
 
 void engine::renewed(call_id id, result<std::vector<renewal_reply>> answer) {
@@ -165,9 +154,8 @@ void engine::renewal_answered(hold& h, time_point asked, const renewal_reply& re
     }
     if (reply.lost != loss_reason::none) return lose(h, reply.lost, out);
     // The word of the loss is only on its way: a deadline that has passed is not moved any more.
-    if (!planted(bug::renewal_revives_lost) && !h.valid(host_->now())) {
-        return lose(h, overdue(h), out);
-    }
+    if (!planted(bug::renewal_revives_lost)) lose_if_over(h, out);
+    if (h.status != hold::state::held) return;
     prolong(h, asked, reply.remaining);
     schedule_hold(h);
     emit(out, {.what = event::type::renewed, .token = h.token, .took = host_->now() - asked},
@@ -178,7 +166,7 @@ void engine::renewal_failed(hold& h, const failure& why, actions& out) {
     h.renewing = 0;
     if (h.status == hold::state::released) start_waiting_release(h);
     if (h.status != hold::state::held) return;
-    const auto pause = backoff(h.failures++, h.ttl / 16);
+    const auto pause = backoff(h.failures++, h.ttl() / 16);
     h.renew_at = host_->now() + pause;
     if (planted(bug::renewal_gives_up)) h.renew_at = time_point::max();
     emit(out, {.what = event::type::retried, .token = h.token, .took = pause}, h.asked->name, why);
@@ -208,13 +196,16 @@ void engine::lose(hold& h, loss_reason why, actions& out) {
     leave_lane(h, out);
 }
 
+// A hold whose deadline has passed is over, also before its timer says so.
+void engine::lose_if_over(hold& h, actions& out) {
+    if (!h.valid(host_->now())) lose(h, overdue(h), out);
+}
+
 void engine::check(hold& held) {
     // Known to be lost, but a callback of another lease may still delay the word of it.
     if (held.status == hold::state::lost) return held.tell_lost();
     if (held.status != hold::state::held || held.valid(host_->now())) return;
-    step([&](actions& out) {
-        if (!held.valid(host_->now())) lose(held, overdue(held), out);
-    });
+    step([&](actions& out) { lose_if_over(held, out); });
 }
 
 void engine::gone(const hold_ref& which, loss_reason why) {
@@ -246,9 +237,7 @@ void engine::ask_for(const hold_ptr& held, renewal_request what, bool as_downgra
                      std::function<void(hold&, actions&)> settle, done then) {
     what.hold = {held->asked->name, held->asked->id};
     const bool running = step([&](actions& out) {
-        if (held->status == hold::state::held && !held->valid(host_->now())) {
-            lose(*held, overdue(*held), out);
-        }
+        lose_if_over(*held, out);
         if (held->status != hold::state::held) {
             return out.add(do_done{std::move(then), why_not(*held)});
         }
@@ -257,7 +246,7 @@ void engine::ask_for(const hold_ptr& held, renewal_request what, bool as_downgra
         auto answered = [this, held, settle = std::move(settle), then = std::move(then)](
                             time_point asked, const result<renewal_reply>& answer, actions& after) {
             if (answer && answer->lost != loss_reason::none) lose(*held, answer->lost, after);
-            if (!held->valid(host_->now())) lose(*held, overdue(*held), after);
+            lose_if_over(*held, after);
             if (held->status != hold::state::held) {
                 return after.add(do_done{then, why_not(*held)});
             }
@@ -269,18 +258,18 @@ void engine::ask_for(const hold_ptr& held, renewal_request what, bool as_downgra
         };
         start_single(std::move(what), as_downgrade, std::move(answered), out);
     });
-    if (!running) then(failure{.code = errc::cancelled, .detail = "the client is shut down"});
+    if (!running) then(shut_down());
 }
 
 void engine::renew(const hold_ptr& held, duration ttl, done then) {
     ask_for(
-        held, {.hold = {}, .ttl = ttl == duration::zero() ? held->ttl : ttl}, false,
+        held, {.hold = {}, .ttl = ttl == duration::zero() ? held->ttl() : ttl}, false,
         [](hold&, actions&) {}, std::move(then));
 }
 
 void engine::detach(const hold_ptr& held, done then) {
     ask_for(
-        held, {.hold = {}, .ttl = held->ttl, .bind = binding::detach}, false,
+        held, {.hold = {}, .ttl = held->ttl(), .bind = binding::detach}, false,
         [this](hold& h, actions& out) {
             h.status = hold::state::released;
             timers_.cancel(h);
@@ -291,7 +280,7 @@ void engine::detach(const hold_ptr& held, done then) {
 
 void engine::downgrade(const hold_ptr& held, done then) {
     ask_for(
-        held, {.hold = {}, .ttl = held->ttl}, true,
+        held, {.hold = {}, .ttl = held->ttl()}, true,
         [this](hold& h, actions& out) {
             h.how = access::shared;
             if (h.where != nullptr) advance(*h.where, out);
@@ -312,59 +301,53 @@ void engine::adopt(request what, const claim_id& id, fencing_token token, acquir
     o->then = std::move(then);
     const bool running = step([&](actions& out) {
         if (closed_) {
-            return out.add(
-                do_finish{std::move(o->then), failure{.code = errc::cancelled,
-                                                      .detail = "the client is shut down",
-                                                      .lock = o->asked.what.name}});
+            return out.add(do_finish{std::move(o->then), shut_down(o->asked.what.name)});
         }
         o->started = host_->now();
-        auto named = std::make_shared<claim>(o->asked.what);
-        named->id = id;
-        renewal_request attach{
-            .hold = {named->name, id}, .ttl = named->ttl, .bind = binding::attach, .token = token};
-        auto answered = [this, o, named, token](
-                            time_point asked, const result<renewal_reply>& answer, actions& after) {
-            adopt_answered(*o, named, token, asked, answer, after);
-        };
-        start_single(std::move(attach), false, std::move(answered), out);
+        const renewal_request attach{.hold = {o->asked.what.name, id},
+                                     .ttl = o->asked.what.ttl,
+                                     .bind = binding::attach,
+                                     .token = token};
+        start_single(
+            attach, false,
+            [this, o, attach](time_point asked, const result<renewal_reply>& answer,
+                              actions& after) { adopt_answered(*o, attach, asked, answer, after); },
+            out);
     });
-    if (!running) o->then(failure{.code = errc::cancelled, .detail = "the client is shut down"});
+    if (!running) o->then(shut_down());
 }
 
-void engine::adopt_answered(op& o, const std::shared_ptr<claim>& named, fencing_token token,
-                            time_point asked, const result<renewal_reply>& answer, actions& out) {
+void engine::adopt_answered(op& o, const renewal_request& attach, time_point asked,
+                            const result<renewal_reply>& answer, actions& out) {
     if (!answer) return out.add(do_finish{std::move(o.then), answer.error()});
+    const auto& [name, id] = attach.hold;
     // The store takes a second adoption by this client for a repetition of the first.
-    const auto known = lanes_.find(named->name);
+    const auto known = lanes_.find(name);
     const bool ours_already =
-        known != lanes_.end() && std::ranges::any_of(known->second.holds, [&](const hold* h) {
-            return h->asked->id == named->id;
-        });
+        known != lanes_.end() &&
+        std::ranges::any_of(known->second.holds,
+                            [&wanted = id](const hold* h) { return h->asked->id == wanted; });
+    auto named = std::make_shared<claim>(o.asked.what);
+    named->id = id;
     named->what = answer->what;
     named->how = answer->how;
     named->permits = answer->permits;
-    o.what = named;
-    const hold_ptr h = make_hold(o, asked, token, answer->remaining);
-    loss_reason lost = ours_already ? loss_reason::taken_over : answer->lost;
+    o.what = std::move(named);
+    const hold_ptr h = make_hold(o, asked, attach.token, answer->remaining);
+    loss_reason gone = ours_already ? loss_reason::taken_over : answer->lost;
     // The answer came when the hold was over, or nearly.
-    if (lost == loss_reason::none && !h->valid(host_->now())) lost = loss_reason::expired;
-    if (lost != loss_reason::none) {
-        return out.add(do_finish{
-            std::move(o.then),
-            failure{.code = errc::lost,
-                    .detail = std::string("the hold of this ticket is gone: ") + to_string(lost),
-                    .lock = named->name,
-                    .loss = lost}});
+    if (gone == loss_reason::none && !h->valid(host_->now())) gone = loss_reason::expired;
+    if (gone != loss_reason::none) {
+        return out.add(
+            do_finish{std::move(o.then), lost("the hold of this ticket is gone: ", gone, name)});
     }
     if (closed_) {
-        clean_up(*named);
-        return out.add(do_finish{std::move(o.then), failure{.code = errc::cancelled,
-                                                            .detail = "the client is shut down",
-                                                            .lock = named->name}});
+        clean_up(*o.what);
+        return out.add(do_finish{std::move(o.then), shut_down(name)});
     }
     enter_lane(h);
-    emit(out, {.what = event::type::acquired, .token = token, .took = host_->now() - o.started},
-         named->name);
+    emit(out, {.what = event::type::acquired, .token = h->token, .took = host_->now() - o.started},
+         name);
     out.add(do_finish{std::move(o.then), h});
 }
 

@@ -35,7 +35,10 @@ class hold : public timed, public std::enable_shared_from_this<hold> {
                now < deadline.load(std::memory_order_acquire);
     }
     /// An exclusive hold keeps every other claim of this client out.
-    bool exclusive() const noexcept { return how == access::exclusive && permits_all; }
+    bool exclusive() const noexcept { return how == access::exclusive && whole(); }
+    /// Not one of several permits of a semaphore.
+    bool whole() const noexcept { return asked->what != kind::semaphore; }
+    duration ttl() const noexcept { return asked->ttl; }
 
     void fall_due(engine& in, actions& out) override;
 
@@ -47,7 +50,6 @@ class hold : public timed, public std::enable_shared_from_this<hold> {
     engine& manager;
     const std::shared_ptr<const claim> asked;
     fencing_token token;
-    bool permits_all = true;  ///< not one of several permits of a semaphore
 
     std::atomic<state> status{state::held};
     std::atomic<time_point> deadline{};
@@ -62,9 +64,7 @@ class hold : public timed, public std::enable_shared_from_this<hold> {
     time_point acquired{};
     time_point hold_end = time_point::max();  ///< from acquire_options::hold_max
     time_point renew_at = time_point::max();
-    duration ttl{};
     renewal renew = renewal::automatic;
-    order next = order::standard;
     owner_id owner{};
     bool reentrant = false;
     bool risk_told = false;
@@ -75,9 +75,9 @@ class hold : public timed, public std::enable_shared_from_this<hold> {
     call_id renewing = 0;              ///< the renewal in flight, or zero
 };
 
-/// When a hold ends that may last so long; the end of time if that is beyond it.
-inline time_point hold_end(time_point acquired, duration hold_max) {
-    return hold_max < time_point::max() - acquired ? acquired + hold_max : time_point::max();
+/// When that is over; the end of time if it is beyond it.
+inline time_point end_of(time_point begin, duration length) {
+    return length < time_point::max() - begin ? begin + length : time_point::max();
 }
 
 }  // namespace holdfast::core

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "runtime/quiet_thread.hpp"
+#include "support/guarded.hpp"
 
 namespace holdfast::runtime {
 
@@ -24,7 +25,7 @@ struct callbacks::state {
             auto user_code = std::move(queue.front());
             queue.pop_front();
             lock.unlock();
-            run_guarded(user_code);
+            support::run_guarded(user_code);
             user_code = nullptr;  // what it keeps alive may end here, in a thread that can wait
             lock.lock();
         }

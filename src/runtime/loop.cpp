@@ -14,6 +14,7 @@
 #include <boost/asio/post.hpp>
 
 #include "runtime/quiet_thread.hpp"
+#include "support/guarded.hpp"
 
 namespace holdfast::runtime {
 namespace asio = boost::asio;
@@ -55,7 +56,7 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
                              if (error) return;
                              const bool fired = take_timer();
                              await_timer();
-                             if (fired && due) run_guarded(due);
+                             if (fired && due) support::run_guarded(due);
                          });
     }
 
@@ -85,7 +86,7 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
             if (outer == this && io.poll() != 0) return;
             io.run_one(), io.poll();
         };
-        run_guarded(ready);
+        support::run_guarded(ready);
         driven_here = outer;
     }
 
@@ -153,7 +154,7 @@ boost::asio::io_context& loop::io() noexcept {
 }
 
 void loop::post(std::function<void()> work) {
-    asio::post(state_->io, [work = std::move(work)] { run_guarded(work); });
+    asio::post(state_->io, [work = std::move(work)] { support::run_guarded(work); });
     std::lock_guard guard{state_->mutex};
     state_->need_own_thread();
 }

@@ -23,13 +23,4 @@ std::thread start_quiet_thread(const char* name, Body body) {
     return started;
 }
 
-/// Runs what must not throw into our loops: there is nobody to give the exception to.
-template <class Work>
-void run_guarded(Work& work) noexcept {
-    try {
-        work();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): documented where such work is accepted
-    }
-}
-
 }  // namespace holdfast::runtime

@@ -3,21 +3,10 @@
 #include <algorithm>
 
 #include "core/engine.hpp"
+#include "support/guarded.hpp"
 #include "support/random.hpp"
 
 namespace holdfast::testing {
-namespace {
-
-// As the real client does: what a handler throws has nobody to go to.
-void run_guarded(const std::function<void()>& handler) noexcept {
-    try {
-        handler();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): documented at acquired_handler
-    }
-}
-
-}  // namespace
-
 time_point virtual_time::now() const {
     std::lock_guard guard{mutex_};
     return now_;
@@ -30,7 +19,7 @@ bool virtual_time::step(time_point limit) {
         const auto work = std::move(posted_.front());
         posted_.pop_front();
         lock.unlock();
-        run_guarded(work);
+        support::run_guarded(work);
         return true;
     }
     const auto when = [](const virtual_executor* member) {

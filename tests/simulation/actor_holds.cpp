@@ -163,7 +163,7 @@ void actor::released(const core::hold_ptr& hold, const result<void>& how, time_p
     const bool late = node_.local_now() >= hold->deadline.load();
     bool right = code == errc::lost && (!was_held || late || !world_.calm());
     right = right || (code == errc::not_held && node_.engine().closed());
-    right = right || (code == errc::outcome_unknown && node_.local_now() >= since + hold->ttl);
+    right = right || (code == errc::outcome_unknown && node_.local_now() >= since + hold->ttl());
     if (right) return;
     world_.audit().fail(checker::outcome, hold->asked->name + ": release ended with " +
                                               make_error_code(code).message());

@@ -184,7 +184,7 @@ void auditor::look_at_loss(belief& at) {
     if (!by_time || h.renew != renewal::automatic || excused(at)) return;
     // One failed renewal costs a third of the ttl and a pause; then the next one is to succeed. A
     // hold whose grant had to be asked for again may have begun with less time than that.
-    const duration enough = h.ttl / 3 + h.ttl / 8 + 200ms;
+    const duration enough = h.ttl() / 3 + h.ttl() / 8 + 200ms;
     if (std::max(at.who->trouble, at.begun) + enough < at.ends) {
         fail(checker::renewal, at.name + ": lost for want of renewal, while nothing was wrong");
     }
