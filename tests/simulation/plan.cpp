@@ -41,19 +41,12 @@ subject make_subject(rng& random, unsigned index) {
 capabilities make_caps(rng& random, bool fencing) {
     constexpr std::array<std::uint32_t, 3> drifts{0, 500, 10'000};
     constexpr std::array<std::size_t, 3> batches{1, 3, 1000};
-    return {.fencing = fencing,
-            .token_blocks = random.chance(700),
-            .shared = true,
-            .semaphores = true,
-            .fair = true,
-            .inspect = true,
-            .evict = true,
-            .process_bound = true,
-            .ttl_min = 10ms,
-            .ttl_max = 24h,
-            .poll_max = lease_table::poll_max,
-            .drift_ppm = drifts[random.below(drifts.size())],
-            .batch_max = batches[random.below(batches.size())]};
+    auto caps = lease_table::facts();
+    caps.fencing = fencing;
+    caps.token_blocks = random.chance(700);
+    caps.drift_ppm = drifts[random.below(drifts.size())];
+    caps.batch_max = batches[random.below(batches.size())];
+    return caps;
 }
 
 }  // namespace

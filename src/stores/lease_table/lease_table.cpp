@@ -270,6 +270,22 @@ void extend(hold_row& hold, const renewal_request& request, const moment& at) {
 
 }  // namespace
 
+capabilities facts() {
+    return {.fencing = true,
+            .token_blocks = true,
+            .shared = true,
+            .semaphores = true,
+            .fair = true,
+            .inspect = true,
+            .evict = true,
+            .process_bound = true,
+            .ttl_min = std::chrono::milliseconds{10},
+            .ttl_max = std::chrono::hours{24},
+            .poll_max = poll_max,
+            .drift_ppm = 0,
+            .batch_max = 1000};
+}
+
 result<acquire_reply> acquire(lock_rows& rows, const claim& request, const moment& at,
                               consequences& then) {
     drop_expired(rows, at, then);

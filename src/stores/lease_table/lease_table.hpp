@@ -92,6 +92,10 @@ inline constexpr duration poll_max = std::chrono::seconds{5};
 /// How long a waiter keeps its place without asking.
 inline constexpr duration waiter_ttl = 3 * poll_max;
 
+/// What every store that follows these rules can do, if it has one clock with its clients and
+/// notices the death of their processes.
+capabilities facts();
+
 result<acquire_reply> acquire(lock_rows& rows, const claim& request, const moment& at,
                               consequences& then);
 renewal_reply renew(lock_rows& rows, const renewal_request& request, const moment& at,

@@ -9,48 +9,11 @@
 namespace holdfast::memory {
 namespace {
 
-using namespace std::chrono_literals;
-
 failure unreachable() {
     return {.code = errc::unavailable, .detail = "the store was made unreachable by a test"};
 }
 
-// Deliveries that this thread is in the middle of, innermost last.
-thread_local std::vector<const mailbox*> delivering_here;
-
 }  // namespace
-
-template <class Call>
-void mailbox::deliver(Call&& call) {
-    store_events* to = nullptr;
-    {
-        std::lock_guard guard{mutex_};
-        if (events_ == nullptr) return;
-        to = events_;
-        ++delivering_;
-    }
-    delivering_here.push_back(this);
-    call(*to);
-    delivering_here.pop_back();
-    std::lock_guard guard{mutex_};
-    --delivering_;
-    done_.notify_all();
-}
-
-void mailbox::changed(call_id call) {
-    deliver([&](store_events& to) { to.changed(call, {}); });
-}
-
-void mailbox::gone(const hold_ref& hold, loss_reason why) {
-    deliver([&](store_events& to) { to.gone(hold, why); });
-}
-
-void mailbox::close() noexcept {
-    std::unique_lock lock{mutex_};
-    events_ = nullptr;
-    const auto own = static_cast<std::size_t>(std::ranges::count(delivering_here, this));
-    done_.wait(lock, [&] { return delivering_ <= own; });
-}
 
 std::unique_ptr<memory_store> world::connect() {
     return std::make_unique<memory_store>(shared_from_this(), support::new_id());
@@ -91,7 +54,8 @@ void world::deliver(const std::vector<lease_table::wake>& wakes) {
             call = client->second.store->waits_.wake(wake.claim);
             mail = client->second.mail;
         }
-        if (call) mail->changed(*call);
+        if (!call) continue;
+        if (const auto pass = mail->gate.enter()) mail->to.changed(*call, {});
     }
 }
 
@@ -109,7 +73,8 @@ void world::lose(const hold_ref& hold, loss_reason why, bool told) {
         const auto client = clients_.find(owner);
         if (client != clients_.end()) mail = client->second.mail;
     }
-    if (mail) mail->gone(hold, why);
+    if (!mail) return;
+    if (const auto pass = mail->gate.enter()) mail->to.gone(hold, why);
 }
 
 lock_record world::show(const std::string& name) {
@@ -128,19 +93,7 @@ memory_store::~memory_store() {
 }
 
 const capabilities& memory_store::caps() const noexcept {
-    static const capabilities can{.fencing = true,
-                                  .token_blocks = true,
-                                  .shared = true,
-                                  .semaphores = true,
-                                  .fair = true,
-                                  .inspect = true,
-                                  .evict = true,
-                                  .process_bound = true,
-                                  .ttl_min = 10ms,
-                                  .ttl_max = 24h,
-                                  .poll_max = lease_table::poll_max,
-                                  .drift_ppm = 0,
-                                  .batch_max = 1000};
+    static const capabilities can = lease_table::facts();
     return can;
 }
 
@@ -170,7 +123,7 @@ void memory_store::stop() noexcept {
             world_->settle(entry++);
         }
     }
-    mail_->close();
+    mail_->gate.close();
     world_->deliver(wakes);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 
 #include <holdfast/store.hpp>
 
+#include "stores/lease_table/gate.hpp"
 #include "stores/lease_table/lease_table.hpp"
 #include "stores/lease_table/wait_list.hpp"
 
@@ -19,22 +19,11 @@ namespace holdfast::memory {
 
 class memory_store;
 
-/// Where events for one client arrive from the threads of others. After close() returns none is
-/// under way any more, except those that the closing thread itself is in the middle of.
-class mailbox {
-  public:
-    explicit mailbox(store_events& to) : events_(&to) {}
-    void changed(call_id call);
-    void gone(const hold_ref& hold, loss_reason why);
-    void close() noexcept;
-
-  private:
-    template <class Call>
-    void deliver(Call&& call);
-    std::mutex mutex_;
-    std::condition_variable done_;
-    store_events* events_;
-    std::size_t delivering_ = 0;
+/// Where events for one client arrive from the threads of others, until it closes the gate.
+struct mailbox {
+    explicit mailbox(store_events& events) : to(events) {}
+    lease_table::event_gate gate;
+    store_events& to;
 };
 
 /// What several clients share. Safe from several threads. Must be held by a shared_ptr.

@@ -12,9 +12,9 @@
 #include <holdfast/store.hpp>
 
 #include "runtime/watch.hpp"
+#include "stores/lease_table/gate.hpp"
 #include "stores/lease_table/wait_list.hpp"
 #include "stores/sqlite/bells.hpp"
-#include "stores/sqlite/gate.hpp"
 
 namespace holdfast::sqlite {
 
@@ -26,7 +26,7 @@ class doorbell : public std::enable_shared_from_this<doorbell> {
 
     bell_directory& bells() noexcept { return bells_; }
     lease_table::wait_list& waits() noexcept { return waits_; }
-    event_gate& gate() noexcept { return gate_; }
+    lease_table::event_gate& gate() noexcept { return gate_; }
     void start(store_events& events) noexcept { events_ = &events; }
     store_events& events() noexcept { return *events_; }
 
@@ -64,7 +64,7 @@ class doorbell : public std::enable_shared_from_this<doorbell> {
 
     runtime::loop& loop_;
     store_events* events_ = nullptr;
-    event_gate gate_;
+    lease_table::event_gate gate_;
     bell_directory bells_;
     lease_table::wait_list waits_;
 

@@ -20,22 +20,6 @@ using lease_table::moment;
 // that nobody else sees; renewal looks more often than any hold may last.
 constexpr auto file_check_interval = std::chrono::milliseconds{100};
 
-capabilities facts() {
-    return {.fencing = true,
-            .token_blocks = true,
-            .shared = true,
-            .semaphores = true,
-            .fair = true,
-            .inspect = true,
-            .evict = true,
-            .process_bound = true,
-            .ttl_min = std::chrono::milliseconds{10},
-            .ttl_max = std::chrono::hours{24},
-            .poll_max = lease_table::poll_max,
-            .drift_ppm = 0,  // one clock for all
-            .batch_max = 1000};
-}
-
 void require_local(const settings& how) {
     if (how.any_file_system) return;
     const auto kept_on = file_system_of(directory_of(how.path));
@@ -75,7 +59,7 @@ result<std::unique_ptr<store>> sqlite_store::open(settings how, runtime::loop& l
 
 sqlite_store::sqlite_store(settings how, runtime::loop& loop)
     : how_(std::move(how)),
-      caps_(facts()),
+      caps_(lease_table::facts()),
       made_in_(support::fork_generation()),
       releases_(static_cast<std::uint32_t>(support::random_word())) {
     how_.path = value_of(absolute_path(how_.path));

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace holdfast::sqlite {
+namespace holdfast::lease_table {
 
 /// Safe from several threads.
 class event_gate {
@@ -59,4 +59,4 @@ class event_gate {
     bool closed_ = false;
 };
 
-}  // namespace holdfast::sqlite
+}  // namespace holdfast::lease_table
