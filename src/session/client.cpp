@@ -13,11 +13,6 @@ std::string from_environment(const char* name) {
     return value == nullptr ? std::string{} : std::string(value);
 }
 
-failure in_child() {
-    return {.code = errc::forked,
-            .detail = "this client belongs to the parent process: open a new one"};
-}
-
 failure cannot_tell(const client& user) {
     return {.code = errc::unsupported,
             .detail = user.where() + " cannot tell who holds or waits, nor end a hold"};
@@ -102,13 +97,13 @@ result<void> client::try_wait_free(std::string_view name, const acquire_options&
 }
 
 result<std::vector<lock_record>> client::list(std::string_view prefix, bool all) {
-    if (session_->forked()) return in_child();
+    if (session_->forked()) return core::session::in_child();
     if (!caps().inspect) return cannot_tell(*this);
     return session_->core().target().inspect().list(prefix, all);
 }
 
 result<lock_record> client::show(std::string_view name) {
-    if (session_->forked()) return in_child();
+    if (session_->forked()) return core::session::in_child();
     if (!caps().inspect) return cannot_tell(*this);
     if (auto wrong = session_->check({.name = name})) return *std::move(wrong);
     return session_->core().target().inspect().show(name);
@@ -116,7 +111,7 @@ result<lock_record> client::show(std::string_view name) {
 
 result<holder_record> client::evict(std::string_view name, fencing_token token,
                                     std::string_view who) {
-    if (session_->forked()) return in_child();
+    if (session_->forked()) return core::session::in_child();
     if (!caps().evict) return cannot_tell(*this);
     if (auto wrong = session_->check({.name = name})) return *std::move(wrong);
     return session_->core().target().inspect().evict(name, token, who);

@@ -4,6 +4,7 @@
 #include <holdfast/lease.hpp>
 
 #include "core/engine.hpp"
+#include "core/failures.hpp"
 #include "session/session.hpp"
 #include "session/ticket_text.hpp"
 #include "support/fork.hpp"
@@ -13,10 +14,6 @@ namespace {
 
 core::session& of(const std::shared_ptr<void>& anchor) {
     return *static_cast<core::session*>(anchor.get());
-}
-
-failure nothing_held() {
-    return {.code = errc::not_held, .detail = "nothing is held"};
 }
 
 }  // namespace
@@ -80,14 +77,14 @@ std::stop_token lease::at_risk() const noexcept {
 }
 
 result<void> lease::try_renew(duration ttl) {
-    return hold_ ? of(anchor_).renew(hold_, ttl) : nothing_held();
+    return hold_ ? of(anchor_).renew(hold_, ttl) : core::nothing_held();
 }
 void lease::renew(duration ttl) {
     try_renew(ttl).value();
 }
 
 result<void> lease::try_release() noexcept {
-    if (!hold_) return nothing_held();
+    if (!hold_) return core::nothing_held();
     auto held = std::move(hold_);
     const auto anchor = std::move(anchor_);
     hold_.reset();
@@ -103,7 +100,7 @@ void lease::release() {
 }
 
 result<void> lease::try_orphan() {
-    if (!hold_) return nothing_held();
+    if (!hold_) return core::nothing_held();
     auto gone = of(anchor_).detach(hold_);
     if (gone) hold_.reset();
     return gone;
@@ -113,7 +110,7 @@ void lease::orphan() {
 }
 
 result<ticket> lease::try_export_ticket() {
-    if (!hold_) return nothing_held();
+    if (!hold_) return core::nothing_held();
     const core::ticket_content content{hold_->asked->name, hold_->asked->id, hold_->token};
     if (auto gone = try_orphan(); !gone) return gone.error();
     return core::write_ticket(content);
@@ -186,7 +183,7 @@ time_point multi_lease::expires_at() const noexcept {
 }
 
 result<void> multi_lease::try_release() noexcept {
-    if (!state_) return nothing_held();
+    if (!state_) return core::nothing_held();
     const auto ending = std::move(state_);
     ending->links.clear();
     result<void> first;

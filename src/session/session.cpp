@@ -5,6 +5,7 @@
 #include <array>
 #include <stop_token>
 
+#include "core/failures.hpp"
 #include "session/ticket_text.hpp"
 #include "support/fork.hpp"
 #include "support/random.hpp"
@@ -25,11 +26,6 @@ std::string owner_text(const std::string& host, const std::string& ours, const s
     return label.empty() ? host : host + "/" + label.substr(0, label_bytes_max);
 }
 
-// The end of a wait, without overflow.
-time_point end_of(time_point now, duration wait) {
-    return wait >= time_point::max() - now ? time_point::max() : now + wait;
-}
-
 std::string in_ms(duration d) {
     return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()) + " ms";
 }
@@ -38,15 +34,39 @@ failure refused_argument(std::string detail, std::string_view name = {}) {
     return {.code = errc::invalid_argument, .detail = std::move(detail), .lock = std::string(name)};
 }
 
-failure shut_down() {
-    return {.code = errc::cancelled, .detail = "the client is shut down"};
+std::optional<failure> wrong_ttl(duration ttl, const capabilities& can, std::string_view name) {
+    if (ttl >= can.ttl_min && ttl <= can.ttl_max) return {};
+    return refused_argument("the ttl is " + in_ms(ttl) + ", allowed are " + in_ms(can.ttl_min) +
+                                " to " + in_ms(can.ttl_max),
+                            name);
 }
 
-// What an asynchronous answer is put into while its caller waits for it.
+// An answer that arrives by a completion while its caller waits for it. The completion may come
+// after the caller has gone.
 template <class T>
-struct answer_box {
-    executor::signal arrived;
-    std::optional<result<T>> value;
+class awaited {
+  public:
+    explicit awaited(executor& by) : by_(by) {}
+    auto taker() {
+        return [by = &by_, box = box_](result<T> answer) {
+            box->value.emplace(std::move(answer));
+            by->set(box->arrived);
+        };
+    }
+    bool arrived() const { return box_->arrived.is_set; }
+    void wait(time_point limit) {
+        if (!arrived()) by_.wait(box_->arrived, limit);
+    }
+    /// Once it has arrived.
+    result<T> take() { return *std::move(box_->value); }
+
+  private:
+    struct box {
+        executor::signal arrived;
+        std::optional<result<T>> value;
+    };
+    executor& by_;
+    const std::shared_ptr<box> box_ = std::make_shared<box>();
 };
 
 }  // namespace
@@ -93,6 +113,16 @@ session::~session() {
     executor_->stop();
 }
 
+failure session::in_child(std::string_view lock) {
+    return {.code = errc::forked,
+            .detail = "this client belongs to the parent process: open a new one",
+            .lock = std::string(lock)};
+}
+
+duration session::ttl_of(const acquire_options& how) const noexcept {
+    return how.ttl == duration::zero() ? options_.ttl : how.ttl;
+}
+
 bool session::forked() const noexcept {
     return generation_ != support::fork_generation();
 }
@@ -115,17 +145,8 @@ std::optional<failure> session::check(const wanted& what) const {
 }
 
 std::optional<failure> session::unusable(std::string_view name, const acquire_options& how) const {
-    if (forked()) {
-        return failure{.code = errc::forked,
-                       .detail = "this client belongs to the parent process: open a new one",
-                       .lock = std::string(name)};
-    }
-    const duration ttl = how.ttl == duration::zero() ? options_.ttl : how.ttl;
-    if (ttl < caps().ttl_min || ttl > caps().ttl_max) {
-        return refused_argument("the ttl is " + in_ms(ttl) + ", allowed are " +
-                                    in_ms(caps().ttl_min) + " to " + in_ms(caps().ttl_max),
-                                name);
-    }
+    if (forked()) return in_child(name);
+    if (auto wrong = wrong_ttl(ttl_of(how), caps(), name)) return wrong;
     if (how.wait && *how.wait < duration::zero()) {
         return refused_argument("a negative wait: use zero for one attempt", name);
     }
@@ -149,7 +170,7 @@ request session::prepare(const wanted& what, const acquire_options& how, duratio
               .permits = what.permits,
               .capacity = what.capacity,
               .tokens = 1,
-              .ttl = how.ttl == duration::zero() ? options_.ttl : how.ttl,
+              .ttl = ttl_of(how),
               .waits = false,
               .owner = owner_text(owner_, options_.label, how.label)};
     r.try_only = wait == duration::zero();
@@ -166,19 +187,14 @@ lease session::leased(hold_ptr held) {
 }
 
 result<hold_ptr> session::acquire_hold(request what, const std::stop_token& stop) {
-    auto box = std::make_shared<answer_box<hold_ptr>>();
-    const op_id id = engine_.acquire(std::move(what), [this, box](result<hold_ptr> answer) {
-        box->value.emplace(std::move(answer));
-        executor_->set(box->arrived);
-    });
-    if (!box->arrived.is_set) {
+    awaited<hold_ptr> got{*executor_};
+    const op_id id = engine_.acquire(std::move(what), got.taker());
+    if (!got.arrived()) {
         const std::stop_callback cancel{stop, [&] { engine_.cancel(id); }};
-        executor_->wait(box->arrived, time_point::max());
+        got.wait(time_point::max());
     }
-    if (!box->arrived.is_set) {
-        return shut_down();
-    }
-    return *std::move(box->value);
+    if (!got.arrived()) return shut_down();
+    return got.take();
 }
 
 result<lease> session::acquire(const wanted& what, const acquire_options& how, duration wait) {
@@ -236,36 +252,29 @@ result<lease> session::adopt(const ticket& from, const acquire_options& how) {
     const auto parsed = parse_ticket(from.text);
     if (!parsed) return parsed.error();
     if (auto wrong = unusable(parsed->name, how)) return *std::move(wrong);
-    auto r = prepare({.name = parsed->name}, how, forever);
-    auto box = std::make_shared<answer_box<hold_ptr>>();
-    engine_.adopt(std::move(r), parsed->claim, parsed->token, [this, box](result<hold_ptr> answer) {
-        box->value.emplace(std::move(answer));
-        executor_->set(box->arrived);
-    });
-    executor_->wait(box->arrived, time_point::max());
-    if (!box->arrived.is_set) {
-        return shut_down();
-    }
-    if (!*box->value) return std::move(*box->value).error();
-    return leased(**std::move(box->value));
+    awaited<hold_ptr> got{*executor_};
+    engine_.adopt(prepare({.name = parsed->name}, how, forever), parsed->claim, parsed->token,
+                  got.taker());
+    got.wait(time_point::max());
+    if (!got.arrived()) return shut_down();
+    auto held = got.take();
+    if (!held) return std::move(held).error();
+    return leased(*std::move(held));
 }
 
 // Waits for the answer to something about a hold, but not longer than allowed.
 template <class Start>
 result<void> session::finish(const hold_ptr& held, duration limit, Start&& start) {
-    if (!held) return failure{.code = errc::not_held, .detail = "nothing is held"};
+    if (!held) return nothing_held();
     if (forked()) {
         return failure{.code = errc::forked,
                        .detail = "this lease belongs to the parent process",
                        .lock = held->asked->name};
     }
-    auto box = std::make_shared<answer_box<void>>();
-    start([this, box](result<void> answer) {
-        box->value.emplace(std::move(answer));
-        executor_->set(box->arrived);
-    });
-    if (!box->arrived.is_set) executor_->wait(box->arrived, end_of(executor_->now(), limit));
-    if (box->arrived.is_set) return *std::move(box->value);
+    awaited<void> ended{*executor_};
+    start(ended.taker());
+    if (!ended.arrived()) ended.wait(end_of(executor_->now(), limit));
+    if (ended.arrived()) return ended.take();
     return failure{.code = errc::outcome_unknown,
                    .detail = "the store has not answered yet; it goes on in the background",
                    .lock = held->asked->name};
@@ -282,10 +291,8 @@ result<void> session::release(const hold_ptr& held) noexcept {
 }
 
 result<void> session::renew(const hold_ptr& held, duration ttl) {
-    if (held && ttl != duration::zero() && (ttl < caps().ttl_min || ttl > caps().ttl_max)) {
-        return refused_argument("the ttl is " + in_ms(ttl) + ", allowed are " +
-                                    in_ms(caps().ttl_min) + " to " + in_ms(caps().ttl_max),
-                                held->asked->name);
+    if (held && ttl != duration::zero()) {
+        if (auto wrong = wrong_ttl(ttl, caps(), held->asked->name)) return *std::move(wrong);
     }
     return finish(held, forever, [&](done then) { engine_.renew(held, ttl, std::move(then)); });
 }

@@ -39,6 +39,8 @@ class session : public std::enable_shared_from_this<session> {
     const capabilities& caps() const noexcept { return engine_.target().caps(); }
     const client_options& options() const noexcept { return options_; }
     bool forked() const noexcept;
+    /// What every call in a child fails with.
+    static failure in_child(std::string_view lock = {});
 
     /// What is wrong with a kind of this name on this store, if anything.
     std::optional<failure> check(const wanted& what) const;
@@ -59,6 +61,7 @@ class session : public std::enable_shared_from_this<session> {
   private:
     session(std::unique_ptr<store> to, std::shared_ptr<executor> by, client_options options);
     std::optional<failure> unusable(std::string_view name, const acquire_options& how) const;
+    duration ttl_of(const acquire_options& how) const noexcept;
     request prepare(const wanted& what, const acquire_options& how, duration wait) const;
     result<hold_ptr> acquire_hold(request what, const std::stop_token& stop);
     template <class Start>
