@@ -1,9 +1,5 @@
 // The holdfast program. Only the command that is asked for is set up: a start costs little.
-#include <unistd.h>
-
 #include <array>
-#include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -16,9 +12,7 @@
 #include <holdfast/version.hpp>
 
 #include "commands.hpp"
-#include "json.hpp"
 #include "output.hpp"
-#include "signals.hpp"
 #include "text.hpp"
 
 namespace holdfast::cli {
@@ -118,23 +112,9 @@ ending run_program(int count, char** words) {
     return run_command(find_command(first), count - 1, words + 1);
 }
 
-ending run_guarded(int count, char** words) noexcept {
-    try {
-        return run_program(count, words);
-    } catch (const usage_error& wrong) {
-        complain(wrong.what());
-        return {exit_code::usage};
-    } catch (const std::exception& failed) {
-        complain(shown(failed.what()));
-        return {exit_code::internal};
-    }
-}
-
 }  // namespace
 }  // namespace holdfast::cli
 
 int main(int count, char** words) {
-    const holdfast::cli::ending end = holdfast::cli::run_guarded(count, words);
-    if (end.signal != 0) holdfast::cli::die_by(end.signal);
-    return end.code;
+    return holdfast::cli::run_guarded(holdfast::cli::run_program, count, words);
 }

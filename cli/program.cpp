@@ -11,6 +11,7 @@
 #include "duration.hpp"
 #include "json.hpp"
 #include "output.hpp"
+#include "signals.hpp"
 #include "text.hpp"
 
 namespace holdfast::cli {
@@ -126,6 +127,28 @@ ending fail(const program& with, const failure& why, std::string_view name) {
     complain(describe(why, name));
     if (with.json) print_json(STDOUT_FILENO, {{"error", to_json(why)}});
     return {code_for(why.code)};
+}
+
+namespace {
+
+ending ending_of(ending (*run)(int count, char** words), int count, char** words) noexcept {
+    try {
+        return run(count, words);
+    } catch (const usage_error& wrong) {
+        complain(wrong.what());
+        return {exit_code::usage};
+    } catch (const std::exception& failed) {
+        complain(shown(failed.what()));
+        return {exit_code::internal};
+    }
+}
+
+}  // namespace
+
+int run_guarded(ending (*run)(int count, char** words), int count, char** words) noexcept {
+    const ending end = ending_of(run, count, words);
+    if (end.signal != 0) die_by(end.signal);
+    return end.code;
 }
 
 }  // namespace holdfast::cli

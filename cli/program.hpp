@@ -84,4 +84,7 @@ std::string describe(failure why, std::string_view name = {});
 /// Complains, in JSON on stdout as well if asked for, and gives the ending that goes with it.
 ending fail(const program& with, const failure& why, std::string_view name = {});
 
+/// The body of main(): runs the program, says what was wrong, and ends as it was told to.
+int run_guarded(ending (*run)(int count, char** words), int count, char** words) noexcept;
+
 }  // namespace holdfast::cli

@@ -1,7 +1,5 @@
 // holdfast-demo: the experiments behind `holdfast demo`, as a program of their own beside the
 // stores. So the holdfast program itself, whose start counts, links no database.
-#include <csignal>
-#include <exception>
 #include <filesystem>
 #include <string_view>
 
@@ -12,7 +10,6 @@
 
 #include "../output.hpp"
 #include "../program.hpp"
-#include "../signals.hpp"
 #include "../text.hpp"
 #include "oversell.hpp"
 #include "worker.hpp"
@@ -45,23 +42,9 @@ ending run_program(int count, char** words) {
     return run_oversell(count - 1, words + 1);
 }
 
-ending run_guarded(int count, char** words) noexcept {
-    try {
-        return run_program(count, words);
-    } catch (const usage_error& wrong) {
-        complain(wrong.what());
-        return {exit_code::usage};
-    } catch (const std::exception& failed) {
-        complain(shown(failed.what()));
-        return {exit_code::internal};
-    }
-}
-
 }  // namespace
 }  // namespace holdfast::cli::demo
 
 int main(int count, char** words) {
-    const holdfast::cli::ending end = holdfast::cli::demo::run_guarded(count, words);
-    if (end.signal != 0) holdfast::cli::die_by(end.signal);
-    return end.code;
+    return holdfast::cli::run_guarded(holdfast::cli::demo::run_program, count, words);
 }
