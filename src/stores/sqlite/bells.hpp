@@ -53,8 +53,8 @@ class bell_directory final : public lease_table::process_table {
 
     /// Hangs up our own FIFO. Throws database_error.
     void hang();
-    /// True if our FIFO is where others look for it.
-    bool hung() const noexcept;
+    /// True if our FIFO hangs; with `look`, if it still is where others look for it.
+    bool hung(bool look) const noexcept;
     void take_down() noexcept;
     /// For reading wake-ups; and how many bytes a full FIFO holds.
     int own() const noexcept;

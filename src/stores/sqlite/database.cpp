@@ -33,6 +33,18 @@ std::string describe(sqlite3* handle, int code, const std::string& path) {
     return text;
 }
 
+unique_id id_in(std::string_view bytes) noexcept {
+    unique_id value;
+    std::memcpy(value.words.data(), bytes.data(), std::min(bytes.size(), sizeof value.words));
+    return value;
+}
+
+unique_id id_in(sqlite3_value* value) noexcept {
+    const void* data = sqlite3_value_blob(value);
+    const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+    return data == nullptr ? unique_id{} : id_in({static_cast<const char*>(data), size});
+}
+
 }  // namespace
 
 errc code_of_sqlite(int extended_code, bool committing) noexcept {
@@ -139,10 +151,7 @@ bool statement::null(int column) const noexcept {
 }
 
 unique_id statement::id(int column) const noexcept {
-    unique_id value;
-    const auto raw = bytes(column);
-    std::memcpy(value.words.data(), raw.data(), std::min(raw.size(), sizeof value.words));
-    return value;
+    return id_in(bytes(column));
 }
 
 time_point statement::time(int column) const noexcept {
@@ -205,17 +214,17 @@ void database::register_functions() {
     // The clock is read by the statement itself, so that it is read after the statement has got
     // the database's lock, however long it waited for it.
     constexpr int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
-    int code = sqlite3_create_function_v2(handle_, "holdfast_now", 0, flags, this, &sql_now,
-                                          nullptr, nullptr, nullptr);
-    if (code == SQLITE_OK) {
-        code = sqlite3_create_function_v2(handle_, "holdfast_note", 1, flags, this, &sql_note,
-                                          nullptr, nullptr, nullptr);
-    }
-    if (code != SQLITE_OK) {
+    const auto add = [&](const char* name, int arguments, auto function) {
+        const int code = sqlite3_create_function_v2(handle_, name, arguments, flags, this, function,
+                                                    nullptr, nullptr, nullptr);
+        if (code == SQLITE_OK) return;
         failure why{.code = errc::unavailable, .detail = describe(handle_, code, path_)};
         sqlite3_close(handle_);
         throw database_error(std::move(why));
-    }
+    };
+    add("holdfast_now", 0, &sql_now);
+    add("holdfast_note", 1, &sql_note);
+    add("holdfast_call", 2, &sql_call);
 }
 
 void database::sql_now(sqlite3_context* context, int, sqlite3_value**) {
@@ -228,6 +237,13 @@ void database::sql_note(sqlite3_context* context, int, sqlite3_value** values) {
     auto* self = static_cast<database*>(sqlite3_user_data(context));
     self->noted_ = sqlite3_value_int64(values[0]);
     sqlite3_result_int64(context, self->noted_);
+}
+
+// Tells us whom a statement calls, and the statement when.
+void database::sql_call(sqlite3_context* context, int, sqlite3_value** values) {
+    auto* self = static_cast<database*>(sqlite3_user_data(context));
+    self->called_ = {.client = id_in(values[0]), .claim = id_in(values[1])};
+    sql_now(context, 0, nullptr);
 }
 
 time_point database::now() const noexcept {

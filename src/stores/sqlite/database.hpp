@@ -10,13 +10,17 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <holdfast/result.hpp>
 #include <holdfast/types.hpp>
+
+#include "stores/lease_table/lease_table.hpp"
 
 struct sqlite3;
 struct sqlite3_context;
@@ -123,6 +127,8 @@ class database {
 
     /// Of the statement that just ran: what holdfast_note() was given.
     std::int64_t noted() const noexcept { return noted_; }
+    /// Whom statements have called by holdfast_call() since this was last asked.
+    std::optional<lease_table::wake> take_called() noexcept { return std::exchange(called_, {}); }
 
     /// True if the file at the path is no longer the one that is open.
     bool moved() noexcept;
@@ -145,6 +151,7 @@ class database {
     static int count_journal(void* self, sqlite3* which, const char* schema, int pages);
     static void sql_now(sqlite3_context* context, int count, sqlite3_value** values);
     static void sql_note(sqlite3_context* context, int count, sqlite3_value** values);
+    static void sql_call(sqlite3_context* context, int count, sqlite3_value** values);
     bool pause(int count) noexcept;
     statement& own(std::unique_ptr<statement>& place, std::string_view sql);
     void register_functions();
@@ -160,6 +167,7 @@ class database {
     std::unique_ptr<statement> begin_read_;
     std::unique_ptr<statement> commit_;
     std::int64_t noted_ = 0;
+    std::optional<lease_table::wake> called_;
     std::atomic<int> journal_pages_{0};
     std::atomic<int> tend_at_;
     std::uint64_t jitter_;

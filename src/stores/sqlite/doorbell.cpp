@@ -9,6 +9,12 @@
 #include "support/random.hpp"
 
 namespace holdfast::sqlite {
+namespace {
+
+// How many clients are watched although nobody waits for them just now: a descriptor each.
+constexpr std::size_t kept_watches = 32;
+
+}  // namespace
 
 doorbell::doorbell(std::string directory, mode_t mode, runtime::loop& loop)
     : loop_(loop), bells_(std::move(directory), support::new_id(), mode) {
@@ -63,7 +69,8 @@ void doorbell::unwatch(const claim_id& claim) {
         const auto entry = watched_.find(client);
         if (entry == watched_.end()) continue;
         std::erase(entry->second->claims, claim);
-        if (entry->second->claims.empty()) watched_.erase(entry);
+        // Those who meet once meet again: they need not be looked up anew each time.
+        if (entry->second->claims.empty() && watched_.size() > kept_watches) watched_.erase(entry);
     }
     watches_.erase(known);
 }
@@ -116,10 +123,11 @@ std::vector<claim_id> doorbell::read_wakes(bool& overflow) {
     std::array<claim_id, 256> buffer{};
     std::size_t bytes = 0;
     // Bounded: whoever writes faster than this is asked about everything.
-    for (int round = 0; round < 256; ++round) {
+    std::size_t size = sizeof buffer;
+    for (int round = 0; round < 256 && size == sizeof buffer; ++round) {
         const auto got = ::read(heard_, buffer.data(), sizeof buffer);
         if (got <= 0) break;
-        const auto size = static_cast<std::size_t>(got);
+        size = static_cast<std::size_t>(got);
         bytes += size;
         if (size % sizeof(claim_id) != 0) overflow = true;  // not written by a client of ours
         claims.insert(claims.end(), buffer.begin(),

@@ -176,7 +176,9 @@ void sqlite_store::find_about_content(findings& found) {
     const auto names = database_->number("SELECT count(*) FROM lock");
     const auto holds = database_->number(
         "SELECT (SELECT count(*) FROM lock WHERE claim IS NOT NULL) + (SELECT count(*) FROM hold)");
-    const auto waiters = database_->number("SELECT count(*) FROM waiter");
+    const auto waiters = database_->number(
+        "SELECT (SELECT count(*) FROM lock WHERE waiting_claim IS NOT NULL) + "
+        "(SELECT count(*) FROM waiter)");
     found.push_back({level::ok,
                      "content",
                      std::to_string(names) + " names, " + std::to_string(holds) +

@@ -95,10 +95,9 @@ void close_inherited() {
 no_fork::no_fork() : guard_((handlers::install(), all().numbers_mutex)) {
 }
 
-parents_only::parents_only(const no_fork&, descriptor what) {
+parents_only::parents_only(const no_fork&, descriptor what) : made_in_(support::fork_generation()) {
     all().numbers.push_back(what.get());
-    number_ = what.release();
-    made_in_ = support::fork_generation();
+    number_ = what.release();  // from here on it is closed by us, not before
 }
 
 parents_only::parents_only(parents_only&& other) noexcept

@@ -23,7 +23,8 @@ void sqlite_store::renew(call_id call, std::span<const renewal_request> requests
     if (!pass) return;
     consequences then;
     auto answer = attempt([&]() -> result<std::vector<renewal_reply>> {
-        require_file();
+        // Whoever holds must be seen to live, also if somebody has removed our FIFO meanwhile.
+        require_files();
         return renew_all(requests, then);
     });
     if (answer) deliver(then);
@@ -35,8 +36,6 @@ std::vector<renewal_reply> sqlite_store::renew_all(std::span<const renewal_reque
                                                    consequences& then) {
     std::vector<renewal_reply> replies;
     replies.reserve(requests.size());
-    // Whoever holds must be seen to live, also if somebody has removed our FIFO meanwhile.
-    if (!requests.empty()) require_bell();
     transaction step{*database_};
     bool changed = false;
     const auto now = database_->now();
@@ -95,15 +94,15 @@ std::vector<release_reply> sqlite_store::release_all(std::span<const hold_ref> h
                                                      consequences& then) {
     std::vector<release_reply> replies;
     replies.reserve(holds.size());
-    // One hold that nobody waits for needs no transaction around its statement.
-    if (holds.size() == 1 && release_plain(holds.front())) {
+    // One hold needs no transaction around its statement.
+    if (holds.size() == 1 && release_plain(holds.front(), then)) {
         replies.push_back(release_reply::released);
         return replies;
     }
     transaction step{*database_};
     bool changed = false;
     for (const auto& hold : holds) {
-        if (holds.size() != 1 && release_plain(hold)) {
+        if (holds.size() != 1 && release_plain(hold, then)) {
             replies.push_back(release_reply::released);
             changed = true;
             continue;
@@ -117,11 +116,13 @@ std::vector<release_reply> sqlite_store::release_all(std::span<const hold_ref> h
     return replies;
 }
 
-// The rules free the only hold of a name without waiters, if it has not ended, and that is all.
-bool sqlite_store::release_plain(const hold_ref& hold) {
+// The rules free the only hold of a name, if it has not ended, and call the only waiter.
+bool sqlite_store::release_plain(const hold_ref& hold, consequences& then) {
     statement& freeing = prepared(*database_, query::release_plain);
     freeing.bind_blob(1, hold.name).bind(2, hold.id).step_alone();
-    return database_->changes() != 0;
+    if (database_->changes() == 0) return false;
+    if (const auto next = database_->take_called()) then.wakes.push_back(*next);
+    return true;
 }
 
 // --- downgrade ---
@@ -133,8 +134,7 @@ void sqlite_store::downgrade(call_id call, const renewal_request& request) {
     if (!pass) return;
     consequences then;
     auto answer = attempt([&]() -> result<renewal_reply> {
-        require_file();
-        require_bell();
+        require_files();
         transaction step{*database_};
         const auto at = begin_step(request.hold.name);
         const auto reply = lease_table::downgrade(rows_.rows(), request, at, then);

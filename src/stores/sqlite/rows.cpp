@@ -49,13 +49,73 @@ bool write_differences(const std::vector<const Row*>& before, const std::vector<
     return any;
 }
 
-std::vector<const hold_row*> outside_row(const std::vector<hold_row>& holds,
-                                         const std::optional<claim_id>& in_row) {
-    std::vector<const hold_row*> others;
-    for (const auto& hold : holds) {
-        if (hold.claim != in_row) others.push_back(&hold);
+template <class Row>
+const Row* find(const std::vector<Row>& rows, const std::optional<claim_id>& claim) {
+    const auto found = std::ranges::find(rows, claim, &Row::claim);
+    return found == rows.end() ? nullptr : &*found;
+}
+
+template <class Row>
+std::vector<const Row*> all_but(const Row* in_row, const std::vector<Row>& rows) {
+    std::vector<const Row*> others;
+    for (const auto& row : rows) {
+        if (&row != in_row) others.push_back(&row);
     }
     return others;
+}
+
+// What lies in the row of the lock stays there. The place, if it is free, goes to a new one.
+template <class Row>
+const Row* choose_in_row(const std::optional<claim_id>& in_row, const std::vector<Row>& before,
+                         const std::vector<Row>& now) {
+    if (const Row* stays = find(now, in_row)) return stays;
+    const auto added = std::ranges::find_if(
+        now, [&](const Row& row) { return find(before, row.claim) == nullptr; });
+    return added == now.end() ? nullptr : &*added;
+}
+
+template <class Row>
+bool same(const Row* before, const Row* now) {
+    return before == nullptr || now == nullptr ? before == now : *before == *now;
+}
+
+template <class Row>
+std::int64_t others(const std::vector<Row>& rows, const Row* in_row) {
+    return static_cast<std::int64_t>(rows.size()) - (in_row != nullptr ? 1 : 0);
+}
+
+template <class Row>
+std::optional<claim_id> claim_of(const Row* row) {
+    return row == nullptr ? std::nullopt : std::optional{row->claim};
+}
+
+// A waiter, in the order of the columns of table waiter and of their likes in table lock.
+waiter_row read_waiter(statement& row, int first) {
+    waiter_row read{.ticket = static_cast<std::uint64_t>(row.number(first)),
+                    .claim = row.id(first + 1),
+                    .client = row.id(first + 2),
+                    .how = as<access>(row, first + 3),
+                    .next = as<order>(row, first + 4),
+                    .permits = count_in(row, first + 5),
+                    .since = row.time(first + 6),
+                    .expires = row.time(first + 7),
+                    .called = {},
+                    .owner = std::string(row.bytes(first + 9))};
+    if (!row.null(first + 8)) read.called = row.time(first + 8);
+    return read;
+}
+
+void bind_waiter(statement& row, int first, const waiter_row& waiter) {
+    row.bind(first, static_cast<std::int64_t>(waiter.ticket))
+        .bind(first + 1, waiter.claim)
+        .bind(first + 2, waiter.client)
+        .bind(first + 3, stored(waiter.how))
+        .bind(first + 4, stored(waiter.next))
+        .bind(first + 5, waiter.permits)
+        .bind(first + 6, waiter.since)
+        .bind(first + 7, waiter.expires);
+    waiter.called ? row.bind(first + 8, *waiter.called) : row.bind_null(first + 8);
+    row.bind_text(first + 9, waiter.owner);
 }
 
 }  // namespace
@@ -82,17 +142,20 @@ void name_rows::read_lock(statement& row) {
     now_.what = as<kind>(row, 1);
     now_.capacity = count_in(row, 2);
     now_.token = token_in(row, 3);
-    since_ = row.time(6);
+    if (!row.null(17)) {
+        now_.waiters.push_back(read_waiter(row, 16));
+        waiter_in_row_ = now_.waiters.back().claim;
+    }
     if (row.null(7)) return;
-    in_row_ = row.id(7);
-    now_.holds.push_back({.claim = *in_row_,
+    hold_in_row_ = row.id(7);
+    now_.holds.push_back({.claim = *hold_in_row_,
                           .client = row.id(8),
                           .bound = row.number(9) != 0,
                           .how = as<access>(row, 10),
                           .permits = count_in(row, 11),
                           .token = token_in(row, 12),
                           .tokens = count_in(row, 13),
-                          .granted = since_,
+                          .granted = row.time(6),
                           .expires = row.time(14),
                           .owner = std::string(row.bytes(15))});
 }
@@ -120,49 +183,21 @@ void name_rows::read_holds(database& from, std::int64_t count) {
 void name_rows::read_waiters(database& from) {
     running row{prepared(from, query::waiters_of)};
     row->bind(1, *id_);
-    while (row->step()) {
-        now_.waiters.push_back({.ticket = static_cast<std::uint64_t>(row->number(0)),
-                                .claim = row->id(1),
-                                .client = row->id(2),
-                                .how = as<access>(*row, 3),
-                                .next = as<order>(*row, 4),
-                                .permits = count_in(*row, 5),
-                                .since = row->time(6),
-                                .expires = row->time(7),
-                                .called = {},
-                                .owner = std::string(row->bytes(9))});
-        if (!row->null(8)) now_.waiters.back().called = row->time(8);
-    }
+    while (row->step()) now_.waiters.push_back(read_waiter(*row, 0));
+    std::ranges::sort(now_.waiters, {}, &waiter_row::ticket);
 }
 
-// A hold stays where it is. The place in the row, if it is free, goes to a new one.
-const hold_row* name_rows::choose_in_row() const {
-    const auto where = [](const std::vector<hold_row>& holds, const claim_id& id) {
-        return std::ranges::find(holds, id, &hold_row::claim);
-    };
-    if (in_row_) {
-        const auto found = where(now_.holds, *in_row_);
-        if (found != now_.holds.end()) return &*found;
-    }
-    for (const auto& hold : now_.holds) {
-        if (where(before_.holds, hold.claim) == before_.holds.end()) return &hold;
-    }
-    return nullptr;
-}
-
-bool name_rows::same_lock(const hold_row* in_row) const {
-    if (!id_ || in_row_.has_value() != (in_row != nullptr)) return false;
-    if (before_.what != now_.what || before_.capacity != now_.capacity ||
-        before_.token != now_.token || before_.holds.size() != now_.holds.size() ||
-        before_.waiters.size() != now_.waiters.size()) {
-        return false;
-    }
-    return in_row == nullptr ||
-           *in_row == *std::ranges::find(before_.holds, *in_row_, &hold_row::claim);
+bool name_rows::same_lock(row_content in_row) const {
+    return id_ && before_.what == now_.what && before_.capacity == now_.capacity &&
+           before_.token == now_.token && before_.holds.size() == now_.holds.size() &&
+           before_.waiters.size() == now_.waiters.size() &&
+           same(find(before_.holds, hold_in_row_), in_row.hold) &&
+           same(find(before_.waiters, waiter_in_row_), in_row.waiter);
 }
 
 bool name_rows::store(database& to, std::string_view name, time_point now) {
-    const hold_row* in_row = choose_in_row();
+    const row_content in_row{choose_in_row(hold_in_row_, before_.holds, now_.holds),
+                             choose_in_row(waiter_in_row_, before_.waiters, now_.waiters)};
     bool changed = false;
     if (!same_lock(in_row)) {
         // A name that was asked for but never granted leaves nothing behind.
@@ -172,43 +207,48 @@ bool name_rows::store(database& to, std::string_view name, time_point now) {
         write_lock(to, name, now, in_row);
         changed = true;
     }
-    if (write_holds(to, in_row)) changed = true;
-    if (write_waiters(to)) changed = true;
+    if (write_holds(to, in_row.hold)) changed = true;
+    if (write_waiters(to, in_row.waiter)) changed = true;
+    waiter_in_row_ = claim_of(in_row.waiter);
     return changed;
 }
 
 void name_rows::write_lock(database& to, std::string_view name, time_point now,
-                           const hold_row* in_row) {
+                           row_content in_row) {
+    const auto& [hold, waiter] = in_row;
     running row{prepared(to, id_ ? query::update_lock : query::insert_lock)};
-    const auto others = now_.holds.size() - (in_row != nullptr ? 1 : 0);
     row->bind(1, stored(now_.what))
         .bind(2, now_.capacity)
         .bind(3, stored(now_.token))
-        .bind(4, static_cast<std::int64_t>(others))
-        .bind(5, static_cast<std::int64_t>(now_.waiters.size()))
-        .bind(6, in_row != nullptr ? in_row->granted : now);
-    if (in_row != nullptr) {
-        row->bind(7, in_row->claim)
-            .bind(8, in_row->client)
-            .bind(9, in_row->bound ? 1 : 0)
-            .bind(10, stored(in_row->how))
-            .bind(11, in_row->permits)
-            .bind(12, stored(in_row->token))
-            .bind(13, in_row->tokens)
-            .bind(14, in_row->expires)
-            .bind_text(15, in_row->owner);
+        .bind(4, others(now_.holds, hold))
+        .bind(5, others(now_.waiters, waiter))
+        .bind(6, hold != nullptr ? hold->granted : now);
+    if (hold != nullptr) {
+        row->bind(7, hold->claim)
+            .bind(8, hold->client)
+            .bind(9, hold->bound ? 1 : 0)
+            .bind(10, stored(hold->how))
+            .bind(11, hold->permits)
+            .bind(12, stored(hold->token))
+            .bind(13, hold->tokens)
+            .bind(14, hold->expires)
+            .bind_text(15, hold->owner);
     } else {
         for (int place = 7; place <= 15; ++place) row->bind_null(place);
     }
-    id_ ? row->bind(16, *id_) : row->bind_blob(16, name);
+    if (waiter != nullptr) {
+        bind_waiter(*row, 16, *waiter);
+    } else {
+        for (int place = 16; place <= 25; ++place) row->bind_null(place);
+    }
+    id_ ? row->bind(26, *id_) : row->bind_blob(26, name);
     row->step();
     if (!id_) id_ = to.last_id();
 }
 
 bool name_rows::write_holds(database& to, const hold_row* in_row) {
-    const auto claim = in_row != nullptr ? std::optional{in_row->claim} : std::nullopt;
-    const auto before = outside_row(before_.holds, in_row_);
-    const auto now = outside_row(now_.holds, claim);
+    const auto before = all_but(find(before_.holds, hold_in_row_), before_.holds);
+    const auto now = all_but(in_row, now_.holds);
     if (before.empty() && now.empty()) return false;
     return write_differences(
         before, now, [](const hold_row& hold) { return hold.token; },
@@ -233,12 +273,10 @@ bool name_rows::write_holds(database& to, const hold_row* in_row) {
         });
 }
 
-bool name_rows::write_waiters(database& to) {
-    if (before_.waiters.empty() && now_.waiters.empty()) return false;
-    std::vector<const waiter_row*> before;
-    std::vector<const waiter_row*> now;
-    for (const auto& waiter : before_.waiters) before.push_back(&waiter);
-    for (const auto& waiter : now_.waiters) now.push_back(&waiter);
+bool name_rows::write_waiters(database& to, const waiter_row* in_row) {
+    const auto before = all_but(find(before_.waiters, waiter_in_row_), before_.waiters);
+    const auto now = all_but(in_row, now_.waiters);
+    if (before.empty() && now.empty()) return false;
     return write_differences(
         before, now, [](const waiter_row& waiter) { return waiter.ticket; },
         [&](const waiter_row& waiter) {
@@ -247,17 +285,9 @@ bool name_rows::write_waiters(database& to) {
         },
         [&](const waiter_row& waiter) {
             running row{prepared(to, query::put_waiter)};
-            row->bind(1, *id_)
-                .bind(2, static_cast<std::int64_t>(waiter.ticket))
-                .bind(3, waiter.claim)
-                .bind(4, waiter.client)
-                .bind(5, stored(waiter.how))
-                .bind(6, stored(waiter.next))
-                .bind(7, waiter.permits)
-                .bind(8, waiter.since)
-                .bind(9, waiter.expires);
-            waiter.called ? row->bind(10, *waiter.called) : row->bind_null(10);
-            row->bind_text(11, waiter.owner).step();
+            row->bind(1, *id_);
+            bind_waiter(*row, 2, waiter);
+            row->step();
         });
 }
 

@@ -21,21 +21,27 @@ class name_rows {
     bool exists() const noexcept { return id_.has_value(); }
     /// Writes the differences. False: there were none.
     bool store(database& to, std::string_view name, time_point now);
+    /// After store(): whether that waiter lies in the row of the lock.
+    bool waits_in_row(const claim_id& claim) const noexcept { return waiter_in_row_ == claim; }
 
   private:
+    /// What lies in the row of the lock itself.
+    struct row_content {
+        const lease_table::hold_row* hold;
+        const lease_table::waiter_row* waiter;
+    };
+
     void read_lock(statement& row);
     void read_holds(database& from, std::int64_t count);
     void read_waiters(database& from);
-    void write_lock(database& to, std::string_view name, time_point now,
-                    const lease_table::hold_row* in_row);
-    bool same_lock(const lease_table::hold_row* in_row) const;
+    void write_lock(database& to, std::string_view name, time_point now, row_content in_row);
+    bool same_lock(row_content in_row) const;
     bool write_holds(database& to, const lease_table::hold_row* in_row);
-    bool write_waiters(database& to);
-    const lease_table::hold_row* choose_in_row() const;
+    bool write_waiters(database& to, const lease_table::waiter_row* in_row);
 
     std::optional<std::int64_t> id_;
-    std::optional<claim_id> in_row_;  ///< the hold that lies in the row of the lock
-    time_point since_{};
+    std::optional<claim_id> hold_in_row_;
+    std::optional<claim_id> waiter_in_row_;
     lease_table::lock_rows before_;
     lease_table::lock_rows now_;
 };

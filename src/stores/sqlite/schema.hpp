@@ -1,9 +1,10 @@
 // The tables of the SQLite store, how they are made and checked, and what a boot changes in them.
 //
-//   lock    one row per name ever used; one hold lies in the row itself, so that the usual lock
-//           and unlock touch one row. A row stays after release, because its token must.
+//   lock    one row per name ever used; one hold and one waiter lie in the row itself, so that the
+//           usual lock, unlock and hand-over touch one row. A row stays after release, because its
+//           token must.
 //   hold    further holds of a name: readers and permits beyond the first
-//   waiter  queued claims, in the order of their tickets
+//   waiter  further queued claims; a queue is in the order of its tickets
 //   meta    one row: the boot that the times belong to, the epoch and floor of the tokens
 //   audit   who broke which hold
 //

@@ -13,12 +13,9 @@
 namespace holdfast::sqlite {
 namespace {
 
-using lease_table::consequences;
-using lease_table::moment;
-
-// How often the file is looked after. A process that goes on with a removed file believes in holds
-// that nobody else sees; renewal looks more often than any hold may last.
-constexpr auto file_check_interval = std::chrono::milliseconds{100};
+// How often acquisitions look after the files. Renewals always do: a process that goes on with a
+// removed file believes in holds that nobody else sees.
+constexpr auto check_interval = std::chrono::milliseconds{100};
 
 void require_local(const settings& how) {
     if (how.any_file_system) return;
@@ -45,7 +42,7 @@ T value_of(result<T> from) {
     return *std::move(from);
 }
 
-void require(result<void> what) {
+void require(const result<void>& what) {
     if (!what) throw database_error(what.error());
 }
 
@@ -78,7 +75,7 @@ sqlite_store::sqlite_store(settings how, runtime::loop& loop)
         quiet_at_fork_ = std::make_unique<fork_guard::connection>(mutex_, *database_);
     }
     doorbell_ = std::make_shared<doorbell>(how_.path + "-clients", mode_of(how_.path), loop);
-    file_checked_ = std::chrono::steady_clock::now();
+    checked_ = std::chrono::steady_clock::now();
 }
 
 // What a child inherits is the parent's: closing descriptors that the loop knows would change the
@@ -88,7 +85,7 @@ sqlite_store::~sqlite_store() {
     if (forked()) {
         static_cast<void>(quiet_at_fork_.release());
         static_cast<void>(database_.release());
-        static_cast<void>(new std::shared_ptr<doorbell>(std::move(doorbell_)));
+        support::keep_for_ever(std::move(doorbell_));
         return;
     }
     stop();
@@ -126,10 +123,10 @@ void sqlite_store::stop() noexcept {
 void sqlite_store::withdraw_queued(consequences& then) {
     if (queued_.empty()) return;
     transaction step{*database_};
-    for (const auto& [claim, name] : queued_) {
-        const auto at = begin_step(name);
+    for (const auto& [claim, place] : queued_) {
+        const auto at = begin_step(place.name);
         lease_table::release(rows_.rows(), claim, at, then);
-        end_step(name, at);
+        end_step(place.name, at);
     }
     step.commit();
     queued_.clear();
@@ -156,10 +153,21 @@ bool sqlite_store::end_step(std::string_view name, const moment& at) {
     return rows_.store(*database_, name, at.now);
 }
 
-// Our FIFO must be there before anybody can read that we hold or wait.
+// The file must be the one that others lock in, and our FIFO must be there before anybody can read
+// that we hold or wait.
+void sqlite_store::require_files() {
+    require_file();
+    checked_ = std::chrono::steady_clock::now();
+    if (!doorbell_->bells().hung(true)) require_bell();
+}
+
+void sqlite_store::require_files_now_and_then() {
+    const bool due = std::chrono::steady_clock::now() - checked_ >= check_interval;
+    if (due || file_gone_ || !doorbell_->bells().hung(false)) require_files();
+}
+
 void sqlite_store::require_bell() {
     auto& bells = doorbell_->bells();
-    if (bells.hung()) return;
     if (!bells.enter(sqlite::bells(*database_))) {
         transaction step{*database_};
         if (!bells.enter(sqlite::bells(*database_))) {
@@ -173,9 +181,6 @@ void sqlite_store::require_bell() {
 }
 
 void sqlite_store::require_file() {
-    const auto now = std::chrono::steady_clock::now();
-    if (!file_gone_ && now - file_checked_ < file_check_interval) return;
-    file_checked_ = now;
     file_gone_ = file_gone_ || database_->moved();
     if (!file_gone_) return;
     throw database_error({.code = errc::bad_reply,
@@ -205,34 +210,42 @@ void sqlite_store::acquire(call_id call, const claim& request) {
     if (forked()) return events.acquired(call, forked_failure());
     const auto pass = doorbell_->gate().enter();
     if (!pass) return;
-    const auto cursor = request.waits ? doorbell_->waits().open(request.id) : 0;
     consequences then;
+    std::optional<std::uint64_t> cursor;
     auto answer =
-        attempt([&]() -> result<acquire_reply> { return grant_or_refuse(request, then); });
+        attempt([&]() -> result<acquire_reply> { return grant_or_refuse(request, cursor, then); });
     if (!answer) {
         answer.error().lock = request.name;
         then = {};
     }
-    watch_or_forget(request, answer, cursor, then);
+    if (cursor) watch_or_forget(request.id, answer, *cursor, then);
     deliver(then);
     events.acquired(call, std::move(answer));
-    tidy_up();
 }
 
-result<acquire_reply> sqlite_store::grant_or_refuse(const claim& request, consequences& then) {
-    require_file();
-    if (request.permits != 0 || request.waits) require_bell();
-    // A claim that waits already would find itself in the queue.
-    if (!queued_.contains(request.id)) {
-        if (auto at_once = grant_free(request)) return acquire_reply{*at_once};
+// `cursor` is set if the claim waits already or may come to: from then on wake-ups count.
+result<acquire_reply> sqlite_store::grant_or_refuse(const claim& request,
+                                                    std::optional<std::uint64_t>& cursor,
+                                                    consequences& then) {
+    require_files_now_and_then();
+    const auto place = queued_.find(request.id);
+    const bool queued = place != queued_.end();
+    if (queued) cursor = doorbell_->waits().open(request.id);
+    if (!queued || place->second.in_row) {
+        if (auto at_once = grant_free(request)) {
+            if (queued) queued_.erase(place);
+            return acquire_reply{*at_once};
+        }
     }
+    if (request.waits) cursor = doorbell_->waits().open(request.id);
     auto answer = ask_rules(request, then);
     if (answer && std::holds_alternative<granted>(*answer)) queued_.erase(request.id);
     return answer;
 }
 
-// The rules grant a name that nobody holds or waits for to whoever asks. One statement does so,
-// unless the name is new or its token comes from an earlier epoch or is about to leave this one.
+// The rules grant a name that nobody holds, and nobody else waits for, to whoever asks. One
+// statement does so, unless the name is new or its token comes from an earlier epoch or is about to
+// leave this one.
 std::optional<granted> sqlite_store::grant_free(const claim& request) {
     if (request.permits == 0) return {};
     if (request.what == kind::semaphore && request.permits > request.capacity) return {};
@@ -268,8 +281,13 @@ result<acquire_reply> sqlite_store::ask_rules(const claim& request, consequences
             if (!answer) return answer;
             if (epoch_of(rows_.rows().token) <= epoch_) {
                 const bool queued = request.waits && std::holds_alternative<refused>(*answer);
-                if (queued) queued_.try_emplace(request.id, request.name);
-                if (end_step(request.name, at)) step.commit();
+                auto* place =
+                    queued ? &queued_.try_emplace(request.id, queued_claim{request.name, false})
+                                  .first->second
+                           : nullptr;
+                const bool changed = end_step(request.name, at);
+                if (queued) place->in_row = rows_.waits_in_row(request.id);
+                if (changed) step.commit();
                 return answer;
             }
         }
@@ -281,14 +299,13 @@ result<acquire_reply> sqlite_store::ask_rules(const claim& request, consequences
     }
 }
 
-void sqlite_store::watch_or_forget(const claim& request, result<acquire_reply>& answer,
+void sqlite_store::watch_or_forget(const claim_id& claim, result<acquire_reply>& answer,
                                    std::uint64_t cursor, const consequences& then) {
-    if (!request.waits) return;
     auto* no = answer ? std::get_if<refused>(&*answer) : nullptr;
-    if (no == nullptr) return doorbell_->forget(request.id);
+    if (no == nullptr) return doorbell_->forget(claim);
     no->cursor = cursor;
     try {
-        doorbell_->watch(request.id, then.watch);
+        doorbell_->watch(claim, then.watch);
     } catch (const std::exception&) {
         // Without a watch the claim asks again after refused::retry_after.
     }

@@ -3,8 +3,9 @@
 // Every verb is one write transaction: read the rows of the name, apply the rules of the lease
 // table, write what differs, and after the commit wake those whose turn has come. The three steps
 // that make up nearly all of the work have a statement of their own that does the same at once,
-// for the case in which nobody else is concerned: granting a free name, releasing and renewing a
-// hold that nobody waits for. Where they find anything else they change nothing.
+// for the case in which at most one other is concerned: granting a free name, also to the only one
+// who waits for it; releasing a hold and calling the only waiter; renewing a hold. Where they find
+// anything else they change nothing.
 //
 // What can go wrong here: another process may keep a transaction open for longer than we wait
 // (errc::unavailable); the disk may be full or broken (unavailable, or outcome_unknown when it
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -75,6 +77,12 @@ class sqlite_store final : public store, public inspector {
     using consequences = lease_table::consequences;
     using moment = lease_table::moment;
 
+    /// A claim that we have in a queue.
+    struct queued_claim {
+        std::string name;
+        bool in_row;  ///< where the statement that grants a free name finds it
+    };
+
     bool forked() const noexcept;
     template <class Work>
     auto attempt(Work work) -> decltype(work());
@@ -84,19 +92,22 @@ class sqlite_store final : public store, public inspector {
     bool end_step(std::string_view name, const moment& at);
 
     // Under mutex_.
-    result<acquire_reply> grant_or_refuse(const claim& request, consequences& then);
+    result<acquire_reply> grant_or_refuse(const claim& request,
+                                          std::optional<std::uint64_t>& cursor, consequences& then);
     std::optional<granted> grant_free(const claim& request);
     result<acquire_reply> ask_rules(const claim& request, consequences& then);
     std::vector<renewal_reply> renew_all(std::span<const renewal_request> requests,
                                          consequences& then);
     bool renew_plain(const renewal_request& request, time_point now);
     std::vector<release_reply> release_all(std::span<const hold_ref> holds, consequences& then);
-    bool release_plain(const hold_ref& hold);
-    void require_bell();
+    bool release_plain(const hold_ref& hold, consequences& then);
+    void require_files();
+    void require_files_now_and_then();
     void require_file();
+    void require_bell();
     void withdraw_queued(consequences& then);
 
-    void watch_or_forget(const claim& request, result<acquire_reply>& answer, std::uint64_t cursor,
+    void watch_or_forget(const claim_id& claim, result<acquire_reply>& answer, std::uint64_t cursor,
                          const consequences& then);
     void deliver(const consequences& then) noexcept;
     void tidy_up() noexcept;
@@ -115,8 +126,8 @@ class sqlite_store final : public store, public inspector {
     std::unique_ptr<fork_guard::connection> quiet_at_fork_;
     std::uint64_t epoch_ = 0;
     name_rows rows_;
-    std::unordered_map<claim_id, std::string> queued_;
-    std::chrono::steady_clock::time_point file_checked_{};
+    std::unordered_map<claim_id, queued_claim> queued_;
+    std::chrono::steady_clock::time_point checked_{};
     bool file_gone_ = false;
     std::int64_t prune_after_ = 0;  ///< where pruning goes on
     std::atomic<std::uint32_t> releases_;
