@@ -84,7 +84,7 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
         auto ready = [this, outer] {
             // What an outer handler posted waits in a place where only poll() looks for it.
             if (outer == this && io.poll() != 0) return;
-            io.run_one(), io.poll();
+            io.run_one();
         };
         support::run_guarded(ready);
         driven_here = outer;
