@@ -47,7 +47,7 @@ class session : public std::enable_shared_from_this<session> {
 
     /// Waits in the caller. `wait` counts where the options name none.
     result<lease> acquire(const wanted& what, const acquire_options& how, duration wait);
-    void async_acquire(const wanted& what, const acquire_options& how, acquired_handler done);
+    void async_acquire(const wanted& what, const acquire_options& how, acquired_handler then);
     result<void> wait_free(std::string_view name, const acquire_options& how);
     result<lease> adopt(const ticket& from, const acquire_options& how);
 
