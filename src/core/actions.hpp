@@ -24,8 +24,9 @@ struct op final : timed, std::enable_shared_from_this<op> {
         finished,
     };
     op_id id = 0;
-    request asked;
-    std::shared_ptr<const claim> what;  ///< as put before the store; none yet while queued
+    terms asked;
+    std::shared_ptr<claim> wanted;      ///< not changed any more once it was put before the store
+    std::shared_ptr<const claim> what;  ///< the same once it was put before the store; else none
     acquire_done then;
     lane* where = nullptr;
     lane::op_list* list = nullptr;  ///< of the lane, until it has ended
@@ -58,12 +59,11 @@ struct release_job final : timed, std::enable_shared_from_this<release_job> {
     void fall_due(engine& in, actions&) override { in.start_release(shared_from_this()); }
 
     std::uint64_t id = 0;
-    hold_ref what;
+    std::shared_ptr<const claim> what;
     hold_ptr held{};         ///< none when a claim is cleaned up
     lane* blocks = nullptr;  ///< the lane whose next acquisition waits for this
     done then{};
     time_point until{};  ///< by then the store has ended it by itself
-    duration ttl{};
     std::uint32_t failures = 0;
 };
 

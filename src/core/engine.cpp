@@ -86,7 +86,7 @@ void engine::emit(actions& out, event what, const std::string& lock, std::option
 
 call_id engine::start_call(const std::shared_ptr<call>& started) {
     started->id = ++next_id_;
-    started->asked = host_->now();
+    started->asked = now_;
     calls_.emplace(started->id, started);
     return started->id;
 }
@@ -112,23 +112,28 @@ duration engine::backoff(std::uint32_t failures, duration longest) {
 }
 
 lane& engine::lane_of(const std::string& name) {
-    const auto [found, made] = lanes_.try_emplace(name);
-    if (made) found->second.name = &found->first;
-    return found->second;
+    const auto found = lanes_.find(name);
+    if (found != lanes_.end()) return found->second;
+    if (spare_lane_.empty()) {
+        const auto made = lanes_.try_emplace(name).first;
+        made->second.name = &made->first;
+        return made->second;
+    }
+    spare_lane_.key() = name;
+    return lanes_.insert(std::move(spare_lane_)).position->second;
 }
 
 void engine::drop_if_empty(lane& l) {
     const bool asked_for = !l.queue.empty() || !l.probes.empty();
     if (!asked_for && l.holds.empty() && l.reentrant.empty() && l.releasing == 0) {
-        lanes_.erase(lanes_.find(*l.name));
+        spare_lane_ = lanes_.extract(*l.name);
     }
 }
 
 void engine::run_due() {
     step([this](actions& out) {
         armed_ = time_point::max();
-        const time_point now = host_->now();
-        while (timed* due = timers_.pop_due(now)) due->fall_due(*this, out);
+        while (timed* due = timers_.pop_due(now_)) due->fall_due(*this, out);
     });
 }
 
@@ -183,7 +188,7 @@ void engine::stop() noexcept {
 // What could not be sent, because memory ran out, is sent by the next step. That will come.
 void engine::keep_due() noexcept {
     if (renewals_due_.empty() && releases_due_.empty()) return;
-    const time_point soon = host_->now() + std::chrono::milliseconds{10};
+    const time_point soon = now_ + std::chrono::milliseconds{10};
     run_guarded([&] { timers_.schedule(later_, std::min(soon, timers_.next())); });
 }
 

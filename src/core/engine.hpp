@@ -33,14 +33,18 @@ using acquire_done = std::function<void(result<hold_ptr>)>;
 using done = std::function<void(result<void>)>;
 
 /// One acquisition, checked by the kind that asks for it.
-struct request {
-    claim what;  ///< id, tokens and waits are filled in by the engine
+/// How an acquisition is to go, other than the store needs to know.
+struct terms {
     time_point give_up = time_point::max();
     bool try_only = false;  ///< one attempt; give_up does not count
     duration hold_max = forever;
     renewal renew = renewal::automatic;
     owner_id owner{};
     bool reentrant = false;
+};
+
+struct request : terms {
+    claim what;  ///< id, tokens and waits are filled in by the engine
 };
 
 struct settings {
@@ -220,8 +224,8 @@ class engine final : public store_events {
                           actions& out);
     void release_failed(const std::shared_ptr<release_job>& job, const failure& why, actions& out);
     void end_release(const std::shared_ptr<release_job>& job, result<void> outcome, actions& out);
-    void clean_up(const claim& what);
-    std::shared_ptr<release_job> make_job(const claim& what, duration last);
+    void clean_up(const std::shared_ptr<const claim>& what);
+    std::shared_ptr<release_job> make_job(std::shared_ptr<const claim> what, duration last);
     std::shared_ptr<release_job> make_job(hold& h);
     void start_waiting_release(hold& h);
     void tell_released(const hold& h, actions& out);
@@ -237,12 +241,14 @@ class engine final : public store_events {
     bool closed_ = false;
     bool stopped_ = false;
     std::uint64_t next_id_ = 0;
+    time_point now_{};  ///< when the present step began
     time_point armed_ = time_point::max();
     timer_queue timers_;
     struct next_step final : timed {
         void fall_due(engine&, actions&) override {}
     } later_;  // brings a step, which does what is left to do
     std::unordered_map<std::string, lane> lanes_;
+    decltype(lanes_)::node_type spare_lane_;  ///< that ended last: the next one needs no memory
     std::unordered_map<op_id, std::shared_ptr<op>> ops_;
     std::unordered_map<call_id, std::shared_ptr<call>> calls_;
     std::unordered_map<std::uint64_t, std::shared_ptr<release_job>> jobs_;

@@ -24,11 +24,12 @@ bool worth_retrying(errc code) {
 
 op_id engine::acquire(request what, acquire_done then) {
     auto o = std::make_shared<op>();
-    o->asked = std::move(what);
+    o->asked = static_cast<const terms&>(what);
+    o->wanted = std::make_shared<claim>(std::move(what.what));
     o->then = std::move(then);
     const bool running = step([&](actions& out) {
         o->id = ++next_id_;
-        o->started = host_->now();
+        o->started = now_;
         try {
             enqueue(o, out);
         } catch (...) {
@@ -64,10 +65,10 @@ void engine::forget(op& o) noexcept {
 }
 
 void engine::enqueue(const std::shared_ptr<op>& o, actions& out) {
-    lane& l = lane_of(o->asked.what.name);
+    lane& l = lane_of(o->wanted->name);
     o->where = &l;
     ops_.emplace(o->id, o);
-    const bool is_probe = o->asked.what.permits == 0;
+    const bool is_probe = o->wanted->permits == 0;
     auto& list = is_probe ? l.probes : l.queue;
     o->place = list.insert(list.end(), o);
     o->list = &list;
@@ -86,13 +87,14 @@ void engine::enqueue(const std::shared_ptr<op>& o, actions& out) {
 
 void engine::tell_waiting(op& o, actions& out) {
     if (std::exchange(o.told_waiting, true)) return;
-    emit(out, {.what = event::type::waiting, .took = host_->now() - o.started}, o.asked.what.name,
-         {}, o.holder);
+    emit(out, {.what = event::type::waiting, .took = now_ - o.started}, o.wanted->name, {},
+         o.holder);
 }
 
 // Nested holds, and waits that could never end.
 bool engine::answered_locally(const std::shared_ptr<op>& o, lane& l, actions& out) {
-    const request& r = o->asked;
+    const terms& r = o->asked;
+    const claim& wanted = *o->wanted;
     if (!r.owner.chosen() || r.owner == owner_id::nobody()) return false;
     if (r.reentrant) {
         const auto mine =
@@ -108,7 +110,7 @@ bool engine::answered_locally(const std::shared_ptr<op>& o, lane& l, actions& ou
         finish(o, h.shared_from_this(), out);
         return true;
     }
-    const bool upgrade = r.what.what == kind::shared_mutex && r.what.how == access::exclusive &&
+    const bool upgrade = wanted.what == kind::shared_mutex && wanted.how == access::exclusive &&
                          std::ranges::any_of(l.holds, [&](const hold* h) {
                              return h->how == access::shared && h->whole() && h->owner == r.owner;
                          });
@@ -142,7 +144,7 @@ void engine::refuse_tries(lane& l, bool including_first, actions& out) {
     failure why{.code = errc::busy};
     auto& holder = why.holder;
     if (const hold* h = exclusive_hold(l)) {
-        holder = holder_info{h->asked->owner, h->token, h->deadline.load() - host_->now()};
+        holder = holder_info{h->asked->owner, h->token, h->deadline.load() - now_};
     } else if (l.queue.front()->last_failure) {
         why = *l.queue.front()->last_failure;
     } else {
@@ -153,18 +155,18 @@ void engine::refuse_tries(lane& l, bool including_first, actions& out) {
 
 void engine::ask(const std::shared_ptr<op>& o, actions& out) {
     if (!o->what) {
-        auto what = std::make_shared<claim>(o->asked.what);
-        what->id = planted(bug::claim_id_reused) ? claim_id{} : host_->new_id();
-        what->waits = !o->asked.try_only;
+        const bool first_time = o->wanted->id == claim_id{};
+        if (!first_time) o->wanted = std::make_shared<claim>(*o->wanted);
+        claim& what = *o->wanted;
+        what.id = planted(bug::claim_id_reused) ? claim_id{} : host_->new_id();
+        what.waits = !o->asked.try_only;
         // Tokens for those who wait behind it here, to be passed on without the store.
-        const bool hands_over = store_->caps().token_blocks && what->how == access::exclusive &&
-                                what->what != kind::semaphore && what->next != order::fair &&
-                                what->permits != 0;
-        if (hands_over) {
-            const auto behind = static_cast<std::uint32_t>(o->where->queue.size() - 1);
-            what->tokens = 1 + std::min(behind, settings_.local_handovers_max);
-        }
-        o->what = std::move(what);
+        const bool hands_over = store_->caps().token_blocks && what.how == access::exclusive &&
+                                what.what != kind::semaphore && what.next != order::fair &&
+                                what.permits != 0;
+        const auto behind = static_cast<std::uint32_t>(o->where->queue.size() - 1);
+        what.tokens = hands_over ? 1 + std::min(behind, settings_.local_handovers_max) : 1;
+        o->what = o->wanted;
     }
     o->status = op::state::asking;
     auto asked = std::make_shared<call>();
@@ -180,7 +182,7 @@ void engine::outlive(call_id id) {
     const auto found = calls_.find(id);
     if (found == calls_.end()) return;
     call& c = *found->second;
-    timers_.schedule(c, c.asked + 2 * c.acquiring->asked.what.ttl);
+    timers_.schedule(c, c.asked + 2 * c.acquiring->wanted->ttl);
 }
 
 // Never later than the end of the acquisition itself.
@@ -198,8 +200,7 @@ void engine::end_wait(op& o, actions& out) {
 }
 
 void engine::op_due(const std::shared_ptr<op>& o, actions& out) {
-    const time_point now = host_->now();
-    if (!o->asked.try_only && now >= o->asked.give_up) return give_up(o, not_in_time(*o), out);
+    if (!o->asked.try_only && now_ >= o->asked.give_up) return give_up(o, not_in_time(*o), out);
     switch (o->status) {
         case op::state::asking:
             outlive(o->current);
@@ -226,10 +227,10 @@ void engine::acquired(call_id id, result<acquire_reply> answer) {
         if (o->status == op::state::finished) {
             // Nobody wants it any more, but the store has it, or a place in its queue.
             const bool left_behind = answer && !(o->succeeded && answered->what == o->what);
-            if (left_behind && !planted(bug::no_cleanup_of_late_grant)) clean_up(*answered->what);
+            if (left_behind && !planted(bug::no_cleanup_of_late_grant)) clean_up(answered->what);
         } else if (answered->what != o->what) {
             // About an earlier claim of this acquisition, which was given up as it came too late.
-            if (answer) clean_up(*answered->what);
+            if (answer) clean_up(answered->what);
         } else if (!answer) {
             if (current) answer_failed(o, std::move(answer).error(), out);
         } else if (const auto* yes = std::get_if<granted>(&*answer)) {
@@ -247,12 +248,12 @@ void engine::changed(call_id id, result<void> answer) {
         const auto o = answered->acquiring;
         if (o->status != op::state::waiting || o->current != id) return;
         if (planted(bug::no_recheck_after_wake)) {
-            return answer_granted(o, host_->now(), {fencing_token{1}, 1, o->what->ttl}, out);
+            return answer_granted(o, now_, {fencing_token{1}, 1, o->what->ttl}, out);
         }
         if (answer) return ask(o, out);
         o->last_failure = answer.error();
         o->status = op::state::backing_off;
-        schedule_op(*o, host_->now() + backoff(o->failures++, std::chrono::seconds{1}));
+        schedule_op(*o, now_ + backoff(o->failures++, std::chrono::seconds{1}));
     });
 }
 
@@ -263,8 +264,7 @@ void engine::answer_refused(const std::shared_ptr<op>& o, const refused& no, act
     if (o->asked.try_only) {
         return finish(o, failure{.code = errc::busy, .holder = no.holder}, out);
     }
-    const time_point now = host_->now();
-    if (now >= o->asked.give_up) return give_up(o, not_in_time(*o), out);
+    if (now_ >= o->asked.give_up) return give_up(o, not_in_time(*o), out);
     tell_waiting(*o, out);
     o->status = op::state::waiting;
     auto wait = std::make_shared<call>();
@@ -272,7 +272,7 @@ void engine::answer_refused(const std::shared_ptr<op>& o, const refused& no, act
     o->current = start_call(wait);
     out.add(do_wait{o->current, o->what, no.cursor});
     const auto pause = std::max<duration>(no.retry_after, std::chrono::milliseconds{1});
-    schedule_op(*o, planted(bug::waiter_sleeps_without_timer) ? time_point::max() : now + pause);
+    schedule_op(*o, planted(bug::waiter_sleeps_without_timer) ? time_point::max() : now_ + pause);
     if (o->what->permits != 0) refuse_tries(*o->where, false, out);
 }
 
@@ -285,7 +285,7 @@ void engine::answer_failed(const std::shared_ptr<op>& o, failure why, actions& o
     emit(out, {.what = event::type::retried, .took = pause}, o->what->name, why);
     o->last_failure = std::move(why);
     o->status = op::state::backing_off;
-    schedule_op(*o, host_->now() + pause);
+    schedule_op(*o, now_ + pause);
     if (o->what->permits != 0) refuse_tries(*o->where, false, out);
 }
 
@@ -295,9 +295,9 @@ void engine::answer_granted(const std::shared_ptr<op>& o, time_point asked, cons
     if (o->what->permits == 0) return finish(o, hold_ptr{}, out);
     const hold_ptr h = make_hold(*o, asked, yes.token, yes.remaining);
     h->handovers_left = yes.tokens - 1;
-    if (h->valid(host_->now()) || planted(bug::late_grant_accepted)) return finish(o, h, out);
+    if (h->valid(now_) || planted(bug::late_grant_accepted)) return finish(o, h, out);
     // The answer came when the grant was over, or nearly: it is worth nothing any more.
-    clean_up(*o->what);
+    clean_up(o->what);
     if (o->asked.try_only) {
         return finish(o,
                       failure{.code = errc::unavailable,
@@ -313,7 +313,7 @@ void engine::answer_granted(const std::shared_ptr<op>& o, time_point asked, cons
 hold_ptr engine::make_hold(const op& o, time_point asked, fencing_token token, duration remaining) {
     auto h = std::make_shared<hold>(*this, o.what);
     h->token = token;
-    h->acquired = host_->now();
+    h->acquired = now_;
     h->renew = o.asked.renew;
     h->owner = o.asked.owner;
     h->reentrant = o.asked.reentrant;
@@ -331,7 +331,7 @@ void engine::finish(const std::shared_ptr<op>& o, result<hold_ptr> outcome, acti
 // Leaves the lane to be advanced by the caller.
 void engine::conclude(const std::shared_ptr<op>& o, result<hold_ptr> outcome, actions& out) {
     // What may run out of memory comes first, so that nothing is half done.
-    if (!outcome) outcome.error().lock = o->asked.what.name;
+    if (!outcome) outcome.error().lock = o->wanted->name;
     if (o->status == op::state::asking) outlive(o->current);
     const bool fresh = outcome && *outcome && (*outcome)->where == nullptr;
     if (fresh) enter_lane(*outcome);
@@ -340,9 +340,9 @@ void engine::conclude(const std::shared_ptr<op>& o, result<hold_ptr> outcome, ac
     o->succeeded = outcome.has_value();
     leave_list(*o);
     ops_.erase(o->id);
-    const duration took = host_->now() - o->started;
+    const duration took = now_ - o->started;
     if (!outcome) {
-        emit(out, {.what = event::type::refused, .took = took}, o->asked.what.name, outcome.error(),
+        emit(out, {.what = event::type::refused, .took = took}, o->wanted->name, outcome.error(),
              outcome.error().holder);
     } else if (fresh) {
         const bool passed_on = o->what == nullptr;
@@ -350,7 +350,7 @@ void engine::conclude(const std::shared_ptr<op>& o, result<hold_ptr> outcome, ac
              {.what = passed_on ? event::type::handed_over : event::type::acquired,
               .token = (*outcome)->token,
               .took = took},
-             o->asked.what.name);
+             o->wanted->name);
     }
     out.add(do_finish{std::move(o->then), std::move(outcome)});
 }
@@ -358,7 +358,7 @@ void engine::conclude(const std::shared_ptr<op>& o, result<hold_ptr> outcome, ac
 // Ends an acquisition that may be known to the store.
 void engine::give_up(const std::shared_ptr<op>& o, failure why, actions& out) {
     end_wait(*o, out);
-    if (o->what && !planted(bug::no_cleanup_after_timeout)) clean_up(*o->what);
+    if (o->what && !planted(bug::no_cleanup_after_timeout)) clean_up(o->what);
     finish(o, std::move(why), out);
 }
 

@@ -75,7 +75,7 @@ void engine::release_lost(hold& h, done then, actions& out) {
 }
 
 void engine::release_held(hold& h, done then, actions& out) {
-    if (planted(bug::handover_of_lost_hold)) h.deadline = host_->now() + h.ttl();
+    if (planted(bug::handover_of_lost_hold)) h.deadline = now_ + h.ttl();
     lane& l = *h.where;
     timers_.cancel(h);
     h.status = hold::state::released;
@@ -111,58 +111,57 @@ void engine::release_held(hold& h, done then, actions& out) {
 bool engine::hand_over(hold& h, lane& l, actions& out) {
     if (h.handovers_left == 0 || l.queue.empty() || !h.exclusive()) return false;
     const std::shared_ptr<op> next = l.queue.front();
-    const request& r = next->asked;
-    const time_point now = host_->now();
-    const bool same = next->status == op::state::queued && r.what.how == access::exclusive &&
-                      r.what.what == h.asked->what && r.what.next == h.asked->next &&
-                      r.what.ttl == h.ttl() && r.what.permits != 0 &&
+    const terms& r = next->asked;
+    const claim& wanted = *next->wanted;
+    const bool same = next->status == op::state::queued && wanted.how == access::exclusive &&
+                      wanted.what == h.asked->what && wanted.next == h.asked->next &&
+                      wanted.ttl == h.ttl() && wanted.permits != 0 &&
                       r.renew == renewal::automatic && h.renew == renewal::automatic;
-    if (!same || h.deadline.load() - now < h.ttl() / 2 || h.hold_end != time_point::max()) {
+    if (!same || h.deadline.load() - now_ < h.ttl() / 2 || h.hold_end != time_point::max()) {
         return false;
     }
     auto passed = std::make_shared<hold>(*this, h.asked);
     passed->token =
         planted(bug::handover_keeps_token) ? h.token : fencing_token{h.token.value() + 1};
     passed->deadline = h.deadline.load();
-    passed->acquired = now;
+    passed->acquired = now_;
     passed->owner = r.owner;
     passed->reentrant = r.reentrant;
     passed->renew_at = h.renew_at;
     passed->handovers_left = h.handovers_left - 1;
-    passed->hold_end = end_of(now, r.hold_max);
+    passed->hold_end = end_of(now_, r.hold_max);
     finish(next, std::move(passed), out);
     return true;
 }
 
 // `last`: how long the store may keep it by itself.
-std::shared_ptr<release_job> engine::make_job(const claim& what, duration last) {
+std::shared_ptr<release_job> engine::make_job(std::shared_ptr<const claim> what, duration last) {
     auto job = std::make_shared<release_job>();
     job->id = ++next_id_;
-    job->what = {what.name, what.id};
-    job->ttl = what.ttl;
-    job->until = host_->now() + last;
+    job->what = std::move(what);
+    job->until = now_ + last;
     jobs_.emplace(job->id, job);
     return job;
 }
 
 std::shared_ptr<release_job> engine::make_job(hold& h) {
-    auto job = make_job(*h.asked, h.ttl());
+    auto job = make_job(h.asked, h.ttl());
     job->held = h.shared_from_this();
     return job;
 }
 
 // Whatever the store has of an acquisition that ended without a hold.
-void engine::clean_up(const claim& what) {
+void engine::clean_up(const std::shared_ptr<const claim>& what) {
     // A place in the queue may outlive the ttl: as long as the store waits for it to be asked for.
-    const duration kept = what.waits ? 3 * store_->caps().poll_max : duration::zero();
-    start_release(make_job(what, std::max(what.ttl, kept)));
+    const duration kept = what->waits ? 3 * store_->caps().poll_max : duration::zero();
+    start_release(make_job(what, std::max(what->ttl, kept)));
 }
 
 void engine::start_release(const std::shared_ptr<release_job>& job) {
     try {
         releases_due_.push_back(job);
     } catch (const std::bad_alloc&) {
-        timers_.schedule(*job, host_->now());  // then it is tried again
+        timers_.schedule(*job, now_);  // then it is tried again
     }
 }
 
@@ -171,7 +170,7 @@ void engine::start_waiting_release(hold& h) {
 }
 
 void engine::tell_released(const hold& h, actions& out) {
-    emit(out, {.what = event::type::released, .token = h.token, .took = host_->now() - h.acquired},
+    emit(out, {.what = event::type::released, .token = h.token, .took = now_ - h.acquired},
          h.asked->name);
 }
 
@@ -187,8 +186,8 @@ void engine::send_releases(actions& out) {
         what.reserve(to - from);
         duration shortest = forever;
         for (const auto& job : sent->releasing) {
-            what.push_back(job->what);
-            shortest = std::min(shortest, job->ttl);
+            what.push_back({job->what->name, job->what->id});
+            shortest = std::min(shortest, job->what->ttl);
         }
         timers_.schedule(*sent, sent->asked + call_limit(shortest));
         out.add(do_release{id, std::move(what)});
@@ -220,12 +219,12 @@ void engine::release_answered(const std::shared_ptr<release_job>& job, release_r
     // Gone although we believed in it: somebody broke it, unless its time ran out on the way. After
     // a repetition, it was ourselves.
     if (reply == release_reply::not_held && job->held && job->failures == 0) {
-        const bool over = host_->now() >= job->held->deadline.load();
+        const bool over = now_ >= job->held->deadline.load();
         return end_release(job,
                            failure{.code = errc::lost,
                                    .detail = over ? "the hold ended before its release arrived"
                                                   : "the hold was removed from the store before",
-                                   .lock = job->what.name,
+                                   .lock = job->what->name,
                                    .loss = over ? loss_reason::expired : loss_reason::removed},
                            out);
     }
@@ -235,17 +234,16 @@ void engine::release_answered(const std::shared_ptr<release_job>& job, release_r
 void engine::release_failed(const std::shared_ptr<release_job>& job, const failure& why,
                             actions& out) {
     if (!jobs_.contains(job->id)) return;
-    const time_point now = host_->now();
-    if (now >= job->until || planted(bug::release_not_retried)) {
-        emit(out, {.what = event::type::abandoned}, job->what.name, why);
+    if (now_ >= job->until || planted(bug::release_not_retried)) {
+        emit(out, {.what = event::type::abandoned}, job->what->name, why);
         auto unknown = why;
         unknown.code = errc::outcome_unknown;
-        unknown.lock = job->what.name;
+        unknown.lock = job->what->name;
         return end_release(job, std::move(unknown), out);
     }
     const auto pause = backoff(job->failures++, std::chrono::seconds{1});
-    emit(out, {.what = event::type::retried, .took = pause}, job->what.name, why);
-    timers_.schedule(*job, std::min(now + pause, job->until));
+    emit(out, {.what = event::type::retried, .took = pause}, job->what->name, why);
+    timers_.schedule(*job, std::min(now_ + pause, job->until));
 }
 
 void engine::end_release(const std::shared_ptr<release_job>& job, result<void> outcome,

@@ -55,14 +55,13 @@ loss_reason engine::overdue(const hold& h) {
 }
 
 void engine::hold_due(hold& h, actions& out) {
-    const time_point now = host_->now();
     const time_point deadline = h.deadline.load();
-    if (now >= deadline) {
+    if (now_ >= deadline) {
         if (planted(bug::loss_not_told)) return;
         return lose(h, overdue(h), out);
     }
-    if (!h.risk_told && now >= deadline - h.ttl() / 3) tell_risk(h, out);
-    const bool wanted = h.renew == renewal::automatic && h.renewing == 0 && now >= h.renew_at;
+    if (!h.risk_told && now_ >= deadline - h.ttl() / 3) tell_risk(h, out);
+    const bool wanted = h.renew == renewal::automatic && h.renewing == 0 && now_ >= h.renew_at;
     // A renewal that is about to be sent schedules the hold itself.
     wanted ? renewals_due_.push_back(h.shared_from_this()) : schedule_hold(h);
 }
@@ -158,7 +157,7 @@ void engine::renewal_answered(hold& h, time_point asked, const renewal_reply& re
     if (h.status != hold::state::held) return;
     prolong(h, asked, reply.remaining);
     schedule_hold(h);
-    emit(out, {.what = event::type::renewed, .token = h.token, .took = host_->now() - asked},
+    emit(out, {.what = event::type::renewed, .token = h.token, .took = now_ - asked},
          h.asked->name);
 }
 
@@ -167,7 +166,7 @@ void engine::renewal_failed(hold& h, const failure& why, actions& out) {
     if (h.status == hold::state::released) start_waiting_release(h);
     if (h.status != hold::state::held) return;
     const auto pause = backoff(h.failures++, h.ttl() / 16);
-    h.renew_at = host_->now() + pause;
+    h.renew_at = now_ + pause;
     if (planted(bug::renewal_gives_up)) h.renew_at = time_point::max();
     emit(out, {.what = event::type::retried, .token = h.token, .took = pause}, h.asked->name, why);
     schedule_hold(h);
@@ -176,8 +175,7 @@ void engine::renewal_failed(hold& h, const failure& why, actions& out) {
 void engine::tell_risk(hold& h, actions& out) {
     h.risk_told = true;
     out.add(do_tell_risk{h.shared_from_this()});
-    emit(out,
-         {.what = event::type::at_risk, .token = h.token, .took = h.deadline.load() - host_->now()},
+    emit(out, {.what = event::type::at_risk, .token = h.token, .took = h.deadline.load() - now_},
          h.asked->name);
 }
 
@@ -187,18 +185,14 @@ void engine::lose(hold& h, loss_reason why, actions& out) {
     h.status = hold::state::lost;
     timers_.cancel(h);
     out.add(do_tell_lost{h.shared_from_this()});
-    emit(out,
-         {.what = event::type::lost,
-          .token = h.token,
-          .took = host_->now() - h.acquired,
-          .loss = why},
+    emit(out, {.what = event::type::lost, .token = h.token, .took = now_ - h.acquired, .loss = why},
          h.asked->name);
     leave_lane(h, out);
 }
 
 // A hold whose deadline has passed is over, also before its timer says so.
 void engine::lose_if_over(hold& h, actions& out) {
-    if (!h.valid(host_->now())) lose(h, overdue(h), out);
+    if (!h.valid(now_)) lose(h, overdue(h), out);
 }
 
 void engine::check(hold& held) {
@@ -297,15 +291,16 @@ void engine::downgraded(call_id id, result<renewal_reply> answer) {
 
 void engine::adopt(request what, const claim_id& id, fencing_token token, acquire_done then) {
     auto o = std::make_shared<op>();
-    o->asked = std::move(what);
+    o->asked = static_cast<const terms&>(what);
+    o->wanted = std::make_shared<claim>(std::move(what.what));
     o->then = std::move(then);
     const bool running = step([&](actions& out) {
         if (closed_) {
-            return out.add(do_finish{std::move(o->then), shut_down(o->asked.what.name)});
+            return out.add(do_finish{std::move(o->then), shut_down(o->wanted->name)});
         }
-        o->started = host_->now();
-        const renewal_request attach{.hold = {o->asked.what.name, id},
-                                     .ttl = o->asked.what.ttl,
+        o->started = now_;
+        const renewal_request attach{.hold = {o->wanted->name, id},
+                                     .ttl = o->wanted->ttl,
                                      .bind = binding::attach,
                                      .token = token};
         start_single(
@@ -323,31 +318,30 @@ void engine::adopt_answered(op& o, const renewal_request& attach, time_point ask
     const auto& [name, id] = attach.hold;
     // The store takes a second adoption by this client for a repetition of the first.
     const auto known = lanes_.find(name);
-    const bool ours_already =
-        known != lanes_.end() &&
-        std::ranges::any_of(known->second.holds,
-                            [&wanted = id](const hold* h) { return h->asked->id == wanted; });
-    auto named = std::make_shared<claim>(o.asked.what);
-    named->id = id;
-    named->what = answer->what;
-    named->how = answer->how;
-    named->permits = answer->permits;
-    o.what = std::move(named);
+    const bool ours_already = known != lanes_.end() &&
+                              std::ranges::any_of(known->second.holds, [&id = id](const hold* h) {
+                                  return h->asked->id == id;
+                              });
+    claim& wanted = *o.wanted;
+    wanted.id = id;
+    wanted.what = answer->what;
+    wanted.how = answer->how;
+    wanted.permits = answer->permits;
+    o.what = o.wanted;
     const hold_ptr h = make_hold(o, asked, attach.token, answer->remaining);
     loss_reason gone = ours_already ? loss_reason::taken_over : answer->lost;
     // The answer came when the hold was over, or nearly.
-    if (gone == loss_reason::none && !h->valid(host_->now())) gone = loss_reason::expired;
+    if (gone == loss_reason::none && !h->valid(now_)) gone = loss_reason::expired;
     if (gone != loss_reason::none) {
         return out.add(
             do_finish{std::move(o.then), lost("the hold of this ticket is gone: ", gone, name)});
     }
     if (closed_) {
-        clean_up(*o.what);
+        clean_up(o.what);
         return out.add(do_finish{std::move(o.then), shut_down(name)});
     }
     enter_lane(h);
-    emit(out, {.what = event::type::acquired, .token = h->token, .took = host_->now() - o.started},
-         name);
+    emit(out, {.what = event::type::acquired, .token = h->token, .took = now_ - o.started}, name);
     out.add(do_finish{std::move(o.then), h});
 }
 

@@ -16,6 +16,7 @@ bool engine::step(Step&& decide) {
     {
         std::lock_guard guard{mutex_};
         if (stopped_) return false;
+        now_ = host_->now();
         try {
             decide(todo);
             if (!renewals_due_.empty()) send_renewals(todo);

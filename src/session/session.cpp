@@ -174,7 +174,7 @@ request session::prepare(const wanted& what, const acquire_options& how, duratio
               .waits = false,
               .owner = owner_text(owner_, options_.label, how.label)};
     r.try_only = wait == duration::zero();
-    r.give_up = end_of(executor_->now(), wait);
+    if (wait != forever) r.give_up = end_of(executor_->now(), wait);
     r.hold_max = how.hold_max;
     r.renew = how.renew;
     r.owner = how.owner;

@@ -129,17 +129,15 @@ void memory_store::stop() noexcept {
 
 void memory_store::acquire(call_id call, const claim& request) {
     if (cut_) return events_->acquired(call, unreachable());
-    const std::uint64_t cursor = request.waits ? waits_.open(request.id) : 0;
+    bool waits = false;
     auto answer = world_->apply(self_, request.name, [&](auto& rows, const auto& at, auto& then) {
-        return lease_table::acquire(rows, request, at, then);
+        auto told = lease_table::acquire(rows, request, at, then);
+        auto* no = told && request.waits ? std::get_if<refused>(&*told) : nullptr;
+        // Before anybody else can call it.
+        if (no != nullptr) waits = true, no->cursor = waits_.open(request.id);
+        return told;
     });
-    if (answer) {
-        if (auto* no = std::get_if<refused>(&*answer)) {
-            no->cursor = cursor;
-        } else if (request.waits) {
-            waits_.close(request.id);
-        }
-    }
+    if (request.waits && !waits) waits_.close(request.id);
     events_->acquired(call, std::move(answer));
 }
 
