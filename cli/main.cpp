@@ -1,4 +1,6 @@
 // The holdfast program. Only the command that is asked for is set up: a start costs little.
+#include <malloc.h>
+
 #include <array>
 #include <filesystem>
 #include <span>
@@ -116,5 +118,7 @@ ending run_program(int count, char** words) {
 }  // namespace holdfast::cli
 
 int main(int count, char** words) {
+    // Its few threads take turns; memory areas of their own would only make the start slower.
+    ::mallopt(M_ARENA_MAX, 1);
     return holdfast::cli::run_guarded(holdfast::cli::run_program, count, words);
 }

@@ -171,6 +171,11 @@ bool bell_directory::intact() const noexcept {
 }
 
 bell_rope bell_directory::grasp(const client_id& client) const {
+    std::lock_guard guard{mutex_};
+    return find(client);
+}
+
+bell_rope bell_directory::find(const client_id& client) const {
     const std::string name = to_string(client);
     bell_rope rope;
     rope.end = descriptor{
@@ -192,7 +197,7 @@ life bell_directory::look(const client_id& client) const {
         if (!reader_is_gone(known->second.get())) return life::alive;
         ropes_.erase(known);
     }
-    auto rope = grasp(client);
+    auto rope = find(client);
     if (rope.end) {
         if (ropes_.size() >= ropes_max) ropes_.clear();
         ropes_.emplace(client, std::move(rope.end));

@@ -67,6 +67,7 @@ class bell_directory final : public lease_table::process_table {
 
     /// Wakes a claim of another client. Best effort.
     void ring(const client_id& client, const claim_id& claim) noexcept;
+    /// Takes down the FIFO of a dead client.
     bell_rope grasp(const client_id& client) const;
 
     struct census {
@@ -77,6 +78,8 @@ class bell_directory final : public lease_table::process_table {
     census count(bool remove_stale) const;
 
   private:
+    // Under mutex_.
+    bell_rope find(const client_id& client) const;
     life look(const client_id& client) const;
     bool intact() const noexcept;
     bool write_end(int end, const claim_id& claim) const noexcept;

@@ -19,9 +19,9 @@ namespace {
 constexpr int journal_pages_max = 1000;
 // Then readers are asked to let go, because the journal grows although it is copied back.
 constexpr int journal_pages_alarm = 16 * journal_pages_max;
-// A journal shorter than this is left for the next process when the last one leaves: reading it
-// costs less than the two flushes of copying it back.
-constexpr int journal_pages_to_leave = 400;
+// A journal shorter than this is left for the next process when the last one leaves: reading it,
+// some microseconds a page, costs less than the two flushes of copying it back.
+constexpr int journal_pages_to_leave = 100;
 
 std::string describe(sqlite3* handle, int code, const std::string& path) {
     std::string text = "SQLite: ";
@@ -211,8 +211,6 @@ void database::close_in_child() noexcept {
 }
 
 void database::register_functions() {
-    // The clock is read by the statement itself, so that it is read after the statement has got
-    // the database's lock, however long it waited for it.
     constexpr int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
     const auto add = [&](const char* name, int arguments, auto function) {
         const int code = sqlite3_create_function_v2(handle_, name, arguments, flags, this, function,
@@ -222,14 +220,8 @@ void database::register_functions() {
         sqlite3_close(handle_);
         throw database_error(std::move(why));
     };
-    add("holdfast_now", 0, &sql_now);
     add("holdfast_note", 1, &sql_note);
-    add("holdfast_call", 2, &sql_call);
-}
-
-void database::sql_now(sqlite3_context* context, int, sqlite3_value**) {
-    const auto* self = static_cast<const database*>(sqlite3_user_data(context));
-    sqlite3_result_int64(context, self->now().time_since_epoch().count());
+    add("holdfast_call", 3, &sql_call);
 }
 
 // Tells us a value that a statement computes; RETURNING would cost a temporary table (1 µs).
@@ -239,11 +231,11 @@ void database::sql_note(sqlite3_context* context, int, sqlite3_value** values) {
     sqlite3_result_int64(context, self->noted_);
 }
 
-// Tells us whom a statement calls, and the statement when.
+// Tells us whom a statement calls. Its value is the third argument: when.
 void database::sql_call(sqlite3_context* context, int, sqlite3_value** values) {
     auto* self = static_cast<database*>(sqlite3_user_data(context));
     self->called_ = {.client = id_in(values[0]), .claim = id_in(values[1])};
-    sql_now(context, 0, nullptr);
+    sqlite3_result_value(context, values[2]);
 }
 
 time_point database::now() const noexcept {

@@ -149,7 +149,6 @@ class database {
   private:
     static int wait_while_busy(void* self, int count);
     static int count_journal(void* self, sqlite3* which, const char* schema, int pages);
-    static void sql_now(sqlite3_context* context, int count, sqlite3_value** values);
     static void sql_note(sqlite3_context* context, int count, sqlite3_value** values);
     static void sql_call(sqlite3_context* context, int count, sqlite3_value** values);
     bool pause(int count) noexcept;

@@ -119,7 +119,7 @@ std::vector<release_reply> sqlite_store::release_all(std::span<const hold_ref> h
 // The rules free the only hold of a name, if it has not ended, and call the only waiter.
 bool sqlite_store::release_plain(const hold_ref& hold, consequences& then) {
     statement& freeing = prepared(*database_, query::release_plain);
-    freeing.bind_blob(1, hold.name).bind(2, hold.id).step_alone();
+    freeing.bind_blob(1, hold.name).bind(2, hold.id).bind(3, database_->now()).step_alone();
     if (database_->changes() == 0) return false;
     if (const auto next = database_->take_called()) then.wakes.push_back(*next);
     return true;

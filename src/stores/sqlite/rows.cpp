@@ -89,6 +89,10 @@ std::optional<claim_id> claim_of(const Row* row) {
     return row == nullptr ? std::nullopt : std::optional{row->claim};
 }
 
+void bind_client(statement& row, int place, const hold_row& hold) {
+    hold.bound ? row.bind(place, hold.client) : row.bind_null(place);
+}
+
 // A waiter, in the order of the columns of table waiter and of their likes in table lock.
 waiter_row read_waiter(statement& row, int first) {
     waiter_row read{.ticket = static_cast<std::uint64_t>(row.number(first)),
@@ -122,18 +126,18 @@ void bind_waiter(statement& row, int first, const waiter_row& waiter) {
 
 void name_rows::load(database& from, std::string_view name) {
     *this = {};
-    std::int64_t holds = 0;
-    std::int64_t waiters = 0;
+    std::int64_t others = 0;
     {
         running row{prepared(from, query::find_lock)};
         row->bind_blob(1, name);
         if (!row->step()) return;
-        holds = row->number(4);
-        waiters = row->number(5);
+        others = row->number(4);
         read_lock(*row);
     }
-    if (holds != 0) read_holds(from, holds);
-    if (waiters != 0) read_waiters(from);
+    if (others != 0) {
+        read_holds(from, others);
+        read_waiters(from);
+    }
     before_ = now_;
 }
 
@@ -142,39 +146,39 @@ void name_rows::read_lock(statement& row) {
     now_.what = as<kind>(row, 1);
     now_.capacity = count_in(row, 2);
     now_.token = token_in(row, 3);
-    if (!row.null(17)) {
-        now_.waiters.push_back(read_waiter(row, 16));
+    if (!row.null(15)) {
+        now_.waiters.push_back(read_waiter(row, 14));
         waiter_in_row_ = now_.waiters.back().claim;
     }
-    if (row.null(7)) return;
-    hold_in_row_ = row.id(7);
+    if (row.null(6)) return;
+    hold_in_row_ = row.id(6);
     now_.holds.push_back({.claim = *hold_in_row_,
-                          .client = row.id(8),
-                          .bound = row.number(9) != 0,
-                          .how = as<access>(row, 10),
-                          .permits = count_in(row, 11),
-                          .token = token_in(row, 12),
-                          .tokens = count_in(row, 13),
-                          .granted = row.time(6),
-                          .expires = row.time(14),
-                          .owner = std::string(row.bytes(15))});
+                          .client = row.id(7),
+                          .bound = !row.null(7),
+                          .how = as<access>(row, 8),
+                          .permits = count_in(row, 9),
+                          .token = token_in(row, 10),
+                          .tokens = count_in(row, 11),
+                          .granted = row.time(5),
+                          .expires = row.time(12),
+                          .owner = std::string(row.bytes(13))});
 }
 
-void name_rows::read_holds(database& from, std::int64_t count) {
-    now_.holds.reserve(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)) + 2);
+void name_rows::read_holds(database& from, std::int64_t count_max) {
+    now_.holds.reserve(static_cast<std::size_t>(std::max<std::int64_t>(count_max, 0)) + 2);
     running row{prepared(from, query::holds_of)};
     row->bind(1, *id_);
     while (row->step()) {
         now_.holds.push_back({.claim = row->id(1),
                               .client = row->id(2),
-                              .bound = row->number(3) != 0,
-                              .how = as<access>(*row, 4),
-                              .permits = count_in(*row, 5),
+                              .bound = !row->null(2),
+                              .how = as<access>(*row, 3),
+                              .permits = count_in(*row, 4),
                               .token = token_in(*row, 0),
-                              .tokens = count_in(*row, 6),
-                              .granted = row->time(7),
-                              .expires = row->time(8),
-                              .owner = std::string(row->bytes(9))});
+                              .tokens = count_in(*row, 5),
+                              .granted = row->time(6),
+                              .expires = row->time(7),
+                              .owner = std::string(row->bytes(8))});
     }
     // The order of the grants, wherever the rows lie.
     std::ranges::sort(now_.holds, {}, &hold_row::token);
@@ -220,28 +224,26 @@ void name_rows::write_lock(database& to, std::string_view name, time_point now,
     row->bind(1, stored(now_.what))
         .bind(2, now_.capacity)
         .bind(3, stored(now_.token))
-        .bind(4, others(now_.holds, hold))
-        .bind(5, others(now_.waiters, waiter))
-        .bind(6, hold != nullptr ? hold->granted : now);
+        .bind(4, others(now_.holds, hold) + others(now_.waiters, waiter))
+        .bind(5, hold != nullptr ? hold->granted : now);
     if (hold != nullptr) {
-        row->bind(7, hold->claim)
-            .bind(8, hold->client)
-            .bind(9, hold->bound ? 1 : 0)
-            .bind(10, stored(hold->how))
-            .bind(11, hold->permits)
-            .bind(12, stored(hold->token))
-            .bind(13, hold->tokens)
-            .bind(14, hold->expires)
-            .bind_text(15, hold->owner);
+        row->bind(6, hold->claim);
+        bind_client(*row, 7, *hold);
+        row->bind(8, stored(hold->how))
+            .bind(9, hold->permits)
+            .bind(10, stored(hold->token))
+            .bind(11, hold->tokens)
+            .bind(12, hold->expires)
+            .bind_text(13, hold->owner);
     } else {
-        for (int place = 7; place <= 15; ++place) row->bind_null(place);
+        for (int place = 6; place <= 13; ++place) row->bind_null(place);
     }
     if (waiter != nullptr) {
-        bind_waiter(*row, 16, *waiter);
+        bind_waiter(*row, 14, *waiter);
     } else {
-        for (int place = 16; place <= 25; ++place) row->bind_null(place);
+        for (int place = 14; place <= 23; ++place) row->bind_null(place);
     }
-    id_ ? row->bind(26, *id_) : row->bind_blob(26, name);
+    id_ ? row->bind(24, *id_) : row->bind_blob(24, name);
     row->step();
     if (!id_) id_ = to.last_id();
 }
@@ -258,17 +260,14 @@ bool name_rows::write_holds(database& to, const hold_row* in_row) {
         },
         [&](const hold_row& hold) {
             running row{prepared(to, query::put_hold)};
-            row->bind(1, *id_)
-                .bind(2, stored(hold.token))
-                .bind(3, hold.claim)
-                .bind(4, hold.client)
-                .bind(5, hold.bound ? 1 : 0)
-                .bind(6, stored(hold.how))
-                .bind(7, hold.permits)
-                .bind(8, hold.tokens)
-                .bind(9, hold.granted)
-                .bind(10, hold.expires)
-                .bind_text(11, hold.owner)
+            row->bind(1, *id_).bind(2, stored(hold.token)).bind(3, hold.claim);
+            bind_client(*row, 4, hold);
+            row->bind(5, stored(hold.how))
+                .bind(6, hold.permits)
+                .bind(7, hold.tokens)
+                .bind(8, hold.granted)
+                .bind(9, hold.expires)
+                .bind_text(10, hold.owner)
                 .step();
         });
 }

@@ -32,7 +32,7 @@ class name_rows {
     };
 
     void read_lock(statement& row);
-    void read_holds(database& from, std::int64_t count);
+    void read_holds(database& from, std::int64_t count_max);
     void read_waiters(database& from);
     void write_lock(database& to, std::string_view name, time_point now, row_content in_row);
     bool same_lock(row_content in_row) const;

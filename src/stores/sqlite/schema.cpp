@@ -14,10 +14,9 @@ CREATE TABLE lock (
   kind INTEGER NOT NULL,
   capacity INTEGER NOT NULL,
   token INTEGER NOT NULL,
-  holds INTEGER NOT NULL,
-  waiters INTEGER NOT NULL,
+  others INTEGER NOT NULL,
   since INTEGER NOT NULL,
-  claim BLOB, client BLOB, bound INTEGER, how INTEGER, permits INTEGER,
+  claim BLOB, client BLOB, how INTEGER, permits INTEGER,
   first INTEGER, tokens INTEGER, expires INTEGER, owner TEXT,
   waiting_ticket INTEGER, waiting_claim BLOB, waiting_client BLOB, waiting_how INTEGER,
   waiting_next INTEGER, waiting_permits INTEGER, waiting_since INTEGER, waiting_expires INTEGER,
@@ -26,7 +25,7 @@ CREATE TABLE lock (
 CREATE TABLE hold (
   lock INTEGER NOT NULL,
   first INTEGER NOT NULL,
-  claim BLOB NOT NULL, client BLOB NOT NULL, bound INTEGER NOT NULL, how INTEGER NOT NULL,
+  claim BLOB NOT NULL, client BLOB, how INTEGER NOT NULL,
   permits INTEGER NOT NULL, tokens INTEGER NOT NULL, since INTEGER NOT NULL,
   expires INTEGER NOT NULL, owner TEXT NOT NULL,
   PRIMARY KEY (lock, first)
@@ -53,49 +52,50 @@ CREATE TABLE audit (
 );
 )";
 
-// `since` is the time of the grant of the hold in the row, or, if there is none, of the last
-// change. A row keeps the columns of its last hold and waiter; without `claim` or `waiting_claim`
-// they mean nothing.
+// `others` counts the rows of the name in the other two tables. `client` is the one with which the
+// hold ends; a detached one has none. `since` is the time of the grant of the hold in the row, or,
+// if there is none, of the last change. A row keeps the columns of its last hold and waiter;
+// without `claim` or `waiting_claim` they mean nothing.
 constexpr auto texts = std::to_array<std::string_view>({
     // find_lock
-    "SELECT id, kind, capacity, token, holds, waiters, since, claim, client, bound, how, permits, "
+    "SELECT id, kind, capacity, token, others, since, claim, client, how, permits, "
     "first, tokens, expires, owner, waiting_ticket, waiting_claim, waiting_client, waiting_how, "
     "waiting_next, waiting_permits, waiting_since, waiting_expires, waiting_called, waiting_owner "
     "FROM lock WHERE name = ?1",
     // insert_lock
-    "INSERT INTO lock (kind, capacity, token, holds, waiters, since, claim, client, bound, how, "
+    "INSERT INTO lock (kind, capacity, token, others, since, claim, client, how, "
     "permits, first, tokens, expires, owner, waiting_ticket, waiting_claim, waiting_client, "
     "waiting_how, waiting_next, waiting_permits, waiting_since, waiting_expires, waiting_called, "
     "waiting_owner, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-    "?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
+    "?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
     // update_lock
-    "UPDATE lock SET kind = ?1, capacity = ?2, token = ?3, holds = ?4, waiters = ?5, since = ?6, "
-    "claim = ?7, client = ?8, bound = ?9, how = ?10, permits = ?11, first = ?12, tokens = ?13, "
-    "expires = ?14, owner = ?15, waiting_ticket = ?16, waiting_claim = ?17, waiting_client = ?18, "
-    "waiting_how = ?19, waiting_next = ?20, waiting_permits = ?21, waiting_since = ?22, "
-    "waiting_expires = ?23, waiting_called = ?24, waiting_owner = ?25 WHERE id = ?26",
+    "UPDATE lock SET kind = ?1, capacity = ?2, token = ?3, others = ?4, since = ?5, claim = ?6, "
+    "client = ?7, how = ?8, permits = ?9, first = ?10, tokens = ?11, expires = ?12, owner = ?13, "
+    "waiting_ticket = ?14, waiting_claim = ?15, waiting_client = ?16, waiting_how = ?17, "
+    "waiting_next = ?18, waiting_permits = ?19, waiting_since = ?20, waiting_expires = ?21, "
+    "waiting_called = ?22, waiting_owner = ?23 WHERE id = ?24",
     // grant_free
-    "UPDATE lock SET kind = ?2, capacity = ?3, token = token + ?4, since = holdfast_now(), "
-    "claim = ?5, client = ?6, bound = 1, how = ?7, permits = ?8, first = holdfast_note(token + 1), "
-    "tokens = ?4, expires = holdfast_now() + ?9, owner = ?10, waiting_claim = NULL "
-    "WHERE name = ?1 AND claim IS NULL AND holds = 0 AND waiters = 0 "
+    "UPDATE lock SET kind = ?2, capacity = ?3, token = token + ?4, since = ?13, "
+    "claim = ?5, client = ?6, how = ?7, permits = ?8, first = holdfast_note(token + 1), "
+    "tokens = ?4, expires = ?9, owner = ?10, waiting_claim = NULL "
+    "WHERE name = ?1 AND claim IS NULL AND others = 0 "
     "AND (waiting_claim IS NULL OR waiting_claim = ?5) AND token BETWEEN ?11 AND ?12",
     // release_plain
-    "UPDATE lock SET claim = NULL, since = holdfast_now(), waiting_called = "
+    "UPDATE lock SET claim = NULL, since = ?3, waiting_called = "
     "CASE WHEN waiting_claim IS NULL OR waiting_called IS NOT NULL THEN waiting_called "
-    "ELSE holdfast_call(waiting_client, waiting_claim) END "
-    "WHERE name = ?1 AND claim = ?2 AND holds = 0 AND waiters = 0 AND expires > holdfast_now() "
-    "AND (waiting_claim IS NULL OR waiting_expires > holdfast_now())",
+    "ELSE holdfast_call(waiting_client, waiting_claim, ?3) END "
+    "WHERE name = ?1 AND claim = ?2 AND others = 0 AND expires > ?3 "
+    "AND (waiting_claim IS NULL OR waiting_expires > ?3)",
     // renew_plain
     "UPDATE lock SET expires = ?3 "
     "WHERE name = ?1 AND claim = ?2 AND expires BETWEEN ?4 AND ?3 AND kind = 0 AND how = 0 "
     "AND permits = 1",
     // holds_of
-    "SELECT first, claim, client, bound, how, permits, tokens, since, expires, owner "
+    "SELECT first, claim, client, how, permits, tokens, since, expires, owner "
     "FROM hold WHERE lock = ?1 ORDER BY first",
     // put_hold
-    "INSERT OR REPLACE INTO hold (lock, first, claim, client, bound, how, permits, tokens, since, "
-    "expires, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    "INSERT OR REPLACE INTO hold (lock, first, claim, client, how, permits, tokens, since, "
+    "expires, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     // drop_hold
     "DELETE FROM hold WHERE lock = ?1 AND first = ?2",
     // waiters_of
@@ -109,7 +109,7 @@ constexpr auto texts = std::to_array<std::string_view>({
     // floor
     "SELECT floor FROM meta",
     // idle_after
-    "SELECT id, token, claim IS NULL AND holds = 0 AND waiting_claim IS NULL AND waiters = 0 "
+    "SELECT id, token, claim IS NULL AND waiting_claim IS NULL AND others = 0 "
     "AND since NOT BETWEEN ?2 AND ?3 FROM lock WHERE id > ?1 ORDER BY id LIMIT ?4",
     // delete_lock
     "DELETE FROM lock WHERE id = ?1",
@@ -118,8 +118,8 @@ constexpr auto texts = std::to_array<std::string_view>({
     // names_all
     "SELECT name FROM lock WHERE name >= ?1 ORDER BY name",
     // names_busy
-    "SELECT name FROM lock WHERE name >= ?1 AND (claim IS NOT NULL OR holds > 0 "
-    "OR waiting_claim IS NOT NULL OR waiters > 0) ORDER BY name",
+    "SELECT name FROM lock WHERE name >= ?1 AND (claim IS NOT NULL "
+    "OR waiting_claim IS NOT NULL OR others > 0) ORDER BY name",
     // add_audit
     "INSERT INTO audit (at, who, name, token, owner) "
     "VALUES (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?1, ?2, ?3, ?4)",
@@ -199,8 +199,8 @@ void enter_boot(database& on, std::string_view boot) {
     mark.bind_text(1, boot).step();
     if (on.changes() == 0) return;  // another process was faster
     on.execute(
-        "UPDATE lock SET claim = NULL, holds = 0, waiting_claim = NULL, waiters = 0 "
-        "WHERE claim IS NOT NULL OR holds > 0 OR waiting_claim IS NOT NULL OR waiters > 0;"
+        "UPDATE lock SET claim = NULL, waiting_claim = NULL, others = 0 "
+        "WHERE claim IS NOT NULL OR waiting_claim IS NOT NULL OR others > 0;"
         "DELETE FROM hold; DELETE FROM waiter;");
     step.commit();
 }
@@ -262,8 +262,8 @@ void replace_bells(database& on, std::string_view mark) {
     auto set = on.once("UPDATE meta SET bells = ?1");
     set.bind_text(1, mark).step();
     on.execute(
-        "UPDATE lock SET bound = 0 WHERE claim IS NOT NULL AND bound <> 0;"
-        "UPDATE hold SET bound = 0 WHERE bound <> 0;");
+        "UPDATE lock SET client = NULL WHERE claim IS NOT NULL AND client IS NOT NULL;"
+        "UPDATE hold SET client = NULL WHERE client IS NOT NULL;");
 }
 
 std::string bells(database& on) {

@@ -245,12 +245,13 @@ result<acquire_reply> sqlite_store::grant_or_refuse(const claim& request,
 
 // The rules grant a name that nobody holds, and nobody else waits for, to whoever asks. One
 // statement does so, unless the name is new or its token comes from an earlier epoch or is about to
-// leave this one.
+// leave this one. While it waits for the database its ttl passes already, as it does for the owner.
 std::optional<granted> sqlite_store::grant_free(const claim& request) {
     if (request.permits == 0) return {};
     if (request.what == kind::semaphore && request.permits > request.capacity) return {};
     const auto floor = epoch_floor(epoch_);
     const auto ceiling = epoch_floor(epoch_ + 1) - 1 - request.tokens;
+    const auto now = database_->now();
     statement& grant = prepared(*database_, query::grant_free);
     grant.bind_blob(1, request.name)
         .bind(2, static_cast<std::int64_t>(request.what))
@@ -260,10 +261,11 @@ std::optional<granted> sqlite_store::grant_free(const claim& request) {
         .bind(6, doorbell_->bells().self())
         .bind(7, static_cast<std::int64_t>(request.how))
         .bind(8, request.permits)
-        .bind(9, request.ttl.count())
+        .bind(9, now + request.ttl)
         .bind_text(10, request.owner)
         .bind(11, static_cast<std::int64_t>(floor))
         .bind(12, static_cast<std::int64_t>(ceiling))
+        .bind(13, now)
         .step_alone();
     if (database_->changes() == 0) return {};
     return granted{.token = fencing_token{static_cast<std::uint64_t>(database_->noted())},
