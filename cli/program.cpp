@@ -129,6 +129,11 @@ ending fail(const program& with, const failure& why, std::string_view name) {
     return {code_for(why.code)};
 }
 
+void leave(const ending& end) noexcept {
+    if (end.signal != 0) die_by(end.signal);
+    ::_exit(end.code);
+}
+
 namespace {
 
 ending ending_of(ending (*run)(int count, char** words), int count, char** words) noexcept {
@@ -147,7 +152,7 @@ ending ending_of(ending (*run)(int count, char** words), int count, char** words
 
 int run_guarded(ending (*run)(int count, char** words), int count, char** words) noexcept {
     const ending end = ending_of(run, count, words);
-    if (end.signal != 0) die_by(end.signal);
+    if (end.signal != 0) leave(end);
     return end.code;
 }
 

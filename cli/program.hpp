@@ -84,6 +84,9 @@ std::string describe(failure why, std::string_view name = {});
 /// Complains, in JSON on stdout as well if asked for, and gives the ending that goes with it.
 ending fail(const program& with, const failure& why, std::string_view name = {});
 
+/// Ends the process at once: nothing is destroyed, nothing that was registered runs.
+[[noreturn]] void leave(const ending& end) noexcept;
+
 /// The body of main(): runs the program, says what was wrong, and ends as it was told to.
 int run_guarded(ending (*run)(int count, char** words), int count, char** words) noexcept;
 

@@ -1,4 +1,6 @@
 // What becomes of a lease: renewal, loss, orphans and tickets.
+#include <atomic>
+
 #include "conformance/users.hpp"
 
 namespace holdfast::tests {
@@ -21,14 +23,14 @@ ROW(kinds, a_lease_is_renewed_until_it_is_released) {
 ROW(kinds, a_fixed_lease_ends_by_itself_and_says_so_before) {
     auto user = connect(f);
     const lease held = mutex{user, "x"}.acquire({.renew = renewal::manual});
-    bool told = false;
+    std::atomic<bool> told{false};
     const std::stop_callback on_loss{held.lost(), [&] { told = true; }};
     f.pass(f.ttl() / 2);
     EXPECT_TRUE(held.held());
     EXPECT_FALSE(held.at_risk().stop_requested());
     EXPECT_TRUE(f.until([&] { return held.at_risk().stop_requested(); }, f.ttl() / 2));
     EXPECT_TRUE(f.until([&] { return held.lost().stop_requested(); }, f.ttl()));
-    EXPECT_TRUE(told);
+    EXPECT_TRUE(f.until([&] { return told.load(); }, f.ttl()));
     EXPECT_FALSE(held.held());
     EXPECT_EQ(held.loss(), loss_reason::expired);
     f.pass(f.ttl() / 10);

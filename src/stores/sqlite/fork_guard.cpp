@@ -95,9 +95,14 @@ void close_inherited() {
 no_fork::no_fork() : guard_((handlers::install(), all().numbers_mutex)) {
 }
 
-parents_only::parents_only(const no_fork&, descriptor what) : made_in_(support::fork_generation()) {
+// Until it is listed, it is closed by itself.
+static int listed(descriptor what) {
     all().numbers.push_back(what.get());
-    number_ = what.release();  // from here on it is closed by us, not before
+    return what.release();
+}
+
+parents_only::parents_only(const no_fork&, descriptor what)
+    : number_(listed(std::move(what))), made_in_(support::fork_generation()) {
 }
 
 parents_only::parents_only(parents_only&& other) noexcept
