@@ -87,15 +87,14 @@ void engine::emit(actions& out, event what, const std::string& lock, std::option
 call_id engine::start_call(const std::shared_ptr<call>& started) {
     started->id = ++next_id_;
     started->asked = now_;
-    calls_.emplace(started->id, started);
+    calls_.put(started->id, started);
     return started->id;
 }
 
 std::shared_ptr<call> engine::take_call(call_id id) {
     const auto found = calls_.find(id);
     if (found == calls_.end()) return {};
-    auto taken = std::move(found->second);
-    calls_.erase(found);
+    auto taken = calls_.take(found);
     timers_.cancel(*taken);
     return taken;
 }
@@ -112,21 +111,15 @@ duration engine::backoff(std::uint32_t failures, duration longest) {
 }
 
 lane& engine::lane_of(const std::string& name) {
-    const auto found = lanes_.find(name);
-    if (found != lanes_.end()) return found->second;
-    if (spare_lane_.empty()) {
-        const auto made = lanes_.try_emplace(name).first;
-        made->second.name = &made->first;
-        return made->second;
-    }
-    spare_lane_.key() = name;
-    return lanes_.insert(std::move(spare_lane_)).position->second;
+    const auto [found, made] = lanes_.try_emplace(name);
+    if (made) found->second.name = &found->first;
+    return found->second;
 }
 
 void engine::drop_if_empty(lane& l) {
     const bool asked_for = !l.queue.empty() || !l.probes.empty();
     if (!asked_for && l.holds.empty() && l.reentrant.empty() && l.releasing == 0) {
-        spare_lane_ = lanes_.extract(*l.name);
+        lanes_.drop(lanes_.find(*l.name));
     }
 }
 

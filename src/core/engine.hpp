@@ -21,6 +21,7 @@
 #include "core/hold.hpp"
 #include "core/host.hpp"
 #include "core/timer_queue.hpp"
+#include "support/recycling.hpp"
 
 namespace holdfast::core {
 
@@ -247,11 +248,12 @@ class engine final : public store_events {
     struct next_step final : timed {
         void fall_due(engine&, actions&) override {}
     } later_;  // brings a step, which does what is left to do
-    std::unordered_map<std::string, lane> lanes_;
-    decltype(lanes_)::node_type spare_lane_;  ///< that ended last: the next one needs no memory
-    std::unordered_map<op_id, std::shared_ptr<op>> ops_;
-    std::unordered_map<call_id, std::shared_ptr<call>> calls_;
-    std::unordered_map<std::uint64_t, std::shared_ptr<release_job>> jobs_;
+    template <class Key, class Value>
+    using table = support::recycling<std::unordered_map<Key, Value>>;
+    table<std::string, lane> lanes_;
+    table<op_id, std::shared_ptr<op>> ops_;
+    table<call_id, std::shared_ptr<call>> calls_;
+    table<std::uint64_t, std::shared_ptr<release_job>> jobs_;
     std::vector<hold_ptr> renewals_due_;                      // sent at the end of the step
     std::vector<std::shared_ptr<release_job>> releases_due_;  // likewise
     std::function<void()> idle_;

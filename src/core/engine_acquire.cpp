@@ -58,7 +58,7 @@ void engine::forget(op& o) noexcept {
     if (o.status == op::state::finished) return;
     o.status = op::state::finished;
     timers_.cancel(o);
-    if (const auto found = calls_.find(o.current); found != calls_.end()) calls_.erase(found);
+    calls_.erase(o.current);
     ops_.erase(o.id);
     leave_list(o);
     if (o.where != nullptr) drop_if_empty(*o.where);
@@ -67,7 +67,7 @@ void engine::forget(op& o) noexcept {
 void engine::enqueue(const std::shared_ptr<op>& o, actions& out) {
     lane& l = lane_of(o->wanted->name);
     o->where = &l;
-    ops_.emplace(o->id, o);
+    ops_.put(o->id, o);
     const bool is_probe = o->wanted->permits == 0;
     auto& list = is_probe ? l.probes : l.queue;
     o->place = list.insert(list.end(), o);

@@ -140,7 +140,7 @@ std::shared_ptr<release_job> engine::make_job(std::shared_ptr<const claim> what,
     job->id = ++next_id_;
     job->what = std::move(what);
     job->until = now_ + last;
-    jobs_.emplace(job->id, job);
+    jobs_.put(job->id, job);
     return job;
 }
 
@@ -248,7 +248,7 @@ void engine::release_failed(const std::shared_ptr<release_job>& job, const failu
 
 void engine::end_release(const std::shared_ptr<release_job>& job, result<void> outcome,
                          actions& out) {
-    if (jobs_.erase(job->id) == 0) return;
+    if (!jobs_.erase(job->id)) return;
     if (job->held && outcome) tell_released(*job->held, out);
     if (job->then) out.add(do_done{std::move(job->then), std::move(outcome)});
     if (job->blocks == nullptr) return;

@@ -110,7 +110,7 @@ void engine::call_due(call& c, actions& out) {
         if (h->renewing == kept->id) renewal_failed(*h, silent, out);
     }
     if (!first_time) return;
-    calls_.emplace(kept->id, kept);
+    calls_.put(kept->id, kept);
     timers_.schedule(*kept, kept->asked + kept->renewing.front()->ttl());
 }
 

@@ -5,6 +5,8 @@
 
 #include <holdfast/types.hpp>
 
+#include "support/recycling.hpp"
+
 namespace holdfast::core {
 
 class actions;
@@ -48,10 +50,7 @@ class timer_queue {
     time_point next() const noexcept;
 
   private:
-    using moments = std::map<time_point, timer_list>;
-    moments::iterator moment_of(time_point at);
-    moments moments_;
-    moments::node_type spare_;  ///< the moment that ended last: the next one needs no memory
+    support::recycling<std::map<time_point, timer_list>> moments_;
 };
 
 }  // namespace holdfast::core
