@@ -21,7 +21,7 @@ constexpr int journal_pages_max = 1000;
 constexpr int journal_pages_alarm = 16 * journal_pages_max;
 // A journal shorter than this is left for the next process when the last one leaves: reading it,
 // some microseconds a page, costs less than the two flushes of copying it back.
-constexpr int journal_pages_to_leave = 100;
+constexpr int journal_pages_to_leave = 50;
 
 std::string describe(sqlite3* handle, int code, const std::string& path) {
     std::string text = "SQLite: ";
@@ -35,14 +35,15 @@ std::string describe(sqlite3* handle, int code, const std::string& path) {
 
 unique_id id_in(std::string_view bytes) noexcept {
     unique_id value;
-    std::memcpy(value.words.data(), bytes.data(), std::min(bytes.size(), sizeof value.words));
+    if (!bytes.empty())
+        std::memcpy(value.words.data(), bytes.data(), std::min(bytes.size(), sizeof value.words));
     return value;
 }
 
 unique_id id_in(sqlite3_value* value) noexcept {
     const void* data = sqlite3_value_blob(value);
-    const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
-    return data == nullptr ? unique_id{} : id_in({static_cast<const char*>(data), size});
+    return id_in(
+        {static_cast<const char*>(data), static_cast<std::size_t>(sqlite3_value_bytes(value))});
 }
 
 }  // namespace

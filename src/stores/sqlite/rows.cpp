@@ -1,6 +1,8 @@
 #include "stores/sqlite/rows.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "stores/sqlite/schema.hpp"
 
@@ -93,33 +95,40 @@ void bind_client(statement& row, int place, const hold_row& hold) {
     hold.bound ? row.bind(place, hold.client) : row.bind_null(place);
 }
 
-// A waiter, in the order of the columns of table waiter and of their likes in table lock.
-waiter_row read_waiter(statement& row, int first) {
-    waiter_row read{.ticket = static_cast<std::uint64_t>(row.number(first)),
-                    .claim = row.id(first + 1),
-                    .client = row.id(first + 2),
-                    .how = as<access>(row, first + 3),
-                    .next = as<order>(row, first + 4),
-                    .permits = count_in(row, first + 5),
-                    .since = row.time(first + 6),
-                    .expires = row.time(first + 7),
-                    .called = {},
-                    .owner = std::string(row.bytes(first + 9))};
-    if (!row.null(first + 8)) read.called = row.time(first + 8);
-    return read;
+// A time that may be none.
+std::optional<time_point> time_in(const statement& row, int column) {
+    return row.null(column) ? std::nullopt : std::optional{row.time(column)};
 }
 
-void bind_waiter(statement& row, int first, const waiter_row& waiter) {
-    row.bind(first, static_cast<std::int64_t>(waiter.ticket))
-        .bind(first + 1, waiter.claim)
-        .bind(first + 2, waiter.client)
-        .bind(first + 3, stored(waiter.how))
-        .bind(first + 4, stored(waiter.next))
-        .bind(first + 5, waiter.permits)
-        .bind(first + 6, waiter.since)
-        .bind(first + 7, waiter.expires);
-    waiter.called ? row.bind(first + 8, *waiter.called) : row.bind_null(first + 8);
-    row.bind_text(first + 9, waiter.owner);
+void bind_time(statement& row, int place, const std::optional<time_point>& time) {
+    time ? row.bind(place, *time) : row.bind_null(place);
+}
+
+// What no statement looks at of the waiter in the row of the lock: numbers, and the owner at the
+// end. In one column, because every column makes the usual lock and unlock slower.
+std::string details_of(const waiter_row& waiter) {
+    std::string text;
+    for (const std::int64_t number :
+         {static_cast<std::int64_t>(waiter.ticket), stored(waiter.how), stored(waiter.next),
+          std::int64_t{waiter.permits}, std::int64_t{waiter.since.time_since_epoch().count()}}) {
+        text += std::to_string(number) + ' ';
+    }
+    return text + waiter.owner;
+}
+
+void read_details(std::string_view text, waiter_row& waiter) {
+    std::array<std::int64_t, 5> numbers{};
+    for (auto& number : numbers) {
+        const auto end = std::min(text.find(' '), text.size());
+        std::from_chars(text.data(), text.data() + end, number);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    waiter.ticket = static_cast<std::uint64_t>(numbers[0]);
+    waiter.how = static_cast<access>(numbers[1]);
+    waiter.next = static_cast<order>(numbers[2]);
+    waiter.permits = static_cast<std::uint32_t>(numbers[3]);
+    waiter.since = time_point{duration{numbers[4]}};
+    waiter.owner = text;
 }
 
 }  // namespace
@@ -146,9 +155,13 @@ void name_rows::read_lock(statement& row) {
     now_.what = as<kind>(row, 1);
     now_.capacity = count_in(row, 2);
     now_.token = token_in(row, 3);
-    if (!row.null(15)) {
-        now_.waiters.push_back(read_waiter(row, 14));
-        waiter_in_row_ = now_.waiters.back().claim;
+    if (!row.null(14)) {
+        waiter_in_row_ = row.id(14);
+        now_.waiters.push_back({.claim = *waiter_in_row_,
+                                .client = row.id(15),
+                                .expires = row.time(16),
+                                .called = time_in(row, 17)});
+        read_details(row.bytes(18), now_.waiters.back());
     }
     if (row.null(6)) return;
     hold_in_row_ = row.id(6);
@@ -187,7 +200,18 @@ void name_rows::read_holds(database& from, std::int64_t count_max) {
 void name_rows::read_waiters(database& from) {
     running row{prepared(from, query::waiters_of)};
     row->bind(1, *id_);
-    while (row->step()) now_.waiters.push_back(read_waiter(*row, 0));
+    while (row->step()) {
+        now_.waiters.push_back({.ticket = static_cast<std::uint64_t>(row->number(0)),
+                                .claim = row->id(1),
+                                .client = row->id(2),
+                                .how = as<access>(*row, 3),
+                                .next = as<order>(*row, 4),
+                                .permits = count_in(*row, 5),
+                                .since = row->time(6),
+                                .expires = row->time(7),
+                                .called = time_in(*row, 8),
+                                .owner = std::string(row->bytes(9))});
+    }
     std::ranges::sort(now_.waiters, {}, &waiter_row::ticket);
 }
 
@@ -238,12 +262,15 @@ void name_rows::write_lock(database& to, std::string_view name, time_point now,
     } else {
         for (int place = 6; place <= 13; ++place) row->bind_null(place);
     }
+    const std::string details = waiter != nullptr ? details_of(*waiter) : std::string();
     if (waiter != nullptr) {
-        bind_waiter(*row, 14, *waiter);
+        row->bind(14, waiter->claim).bind(15, waiter->client).bind(16, waiter->expires);
+        bind_time(*row, 17, waiter->called);
+        row->bind_text(18, details);
     } else {
-        for (int place = 14; place <= 23; ++place) row->bind_null(place);
+        for (int place = 14; place <= 18; ++place) row->bind_null(place);
     }
-    id_ ? row->bind(24, *id_) : row->bind_blob(24, name);
+    id_ ? row->bind(19, *id_) : row->bind_blob(19, name);
     row->step();
     if (!id_) id_ = to.last_id();
 }
@@ -284,9 +311,17 @@ bool name_rows::write_waiters(database& to, const waiter_row* in_row) {
         },
         [&](const waiter_row& waiter) {
             running row{prepared(to, query::put_waiter)};
-            row->bind(1, *id_);
-            bind_waiter(*row, 2, waiter);
-            row->step();
+            row->bind(1, *id_)
+                .bind(2, static_cast<std::int64_t>(waiter.ticket))
+                .bind(3, waiter.claim)
+                .bind(4, waiter.client)
+                .bind(5, stored(waiter.how))
+                .bind(6, stored(waiter.next))
+                .bind(7, waiter.permits)
+                .bind(8, waiter.since)
+                .bind(9, waiter.expires);
+            bind_time(*row, 10, waiter.called);
+            row->bind_text(11, waiter.owner).step();
         });
 }
 

@@ -18,9 +18,8 @@ CREATE TABLE lock (
   since INTEGER NOT NULL,
   claim BLOB, client BLOB, how INTEGER, permits INTEGER,
   first INTEGER, tokens INTEGER, expires INTEGER, owner TEXT,
-  waiting_ticket INTEGER, waiting_claim BLOB, waiting_client BLOB, waiting_how INTEGER,
-  waiting_next INTEGER, waiting_permits INTEGER, waiting_since INTEGER, waiting_expires INTEGER,
-  waiting_called INTEGER, waiting_owner TEXT
+  waiting_claim BLOB, waiting_client BLOB, waiting_expires INTEGER, waiting_called INTEGER,
+  waiting TEXT
 );
 CREATE TABLE hold (
   lock INTEGER NOT NULL,
@@ -54,26 +53,24 @@ CREATE TABLE audit (
 
 // `others` counts the rows of the name in the other two tables. `client` is the one with which the
 // hold ends; a detached one has none. `since` is the time of the grant of the hold in the row, or,
-// if there is none, of the last change. A row keeps the columns of its last hold and waiter;
-// without `claim` or `waiting_claim` they mean nothing.
+// if there is none, of the last change. `waiting` is what no statement looks at of the first
+// waiter. A row keeps the columns of its last hold and waiter; without `claim` or `waiting_claim`
+// they mean nothing.
 constexpr auto texts = std::to_array<std::string_view>({
     // find_lock
     "SELECT id, kind, capacity, token, others, since, claim, client, how, permits, "
-    "first, tokens, expires, owner, waiting_ticket, waiting_claim, waiting_client, waiting_how, "
-    "waiting_next, waiting_permits, waiting_since, waiting_expires, waiting_called, waiting_owner "
-    "FROM lock WHERE name = ?1",
+    "first, tokens, expires, owner, waiting_claim, waiting_client, waiting_expires, "
+    "waiting_called, waiting FROM lock WHERE name = ?1",
     // insert_lock
-    "INSERT INTO lock (kind, capacity, token, others, since, claim, client, how, "
-    "permits, first, tokens, expires, owner, waiting_ticket, waiting_claim, waiting_client, "
-    "waiting_how, waiting_next, waiting_permits, waiting_since, waiting_expires, waiting_called, "
-    "waiting_owner, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-    "?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
+    "INSERT INTO lock (kind, capacity, token, others, since, claim, client, how, permits, first, "
+    "tokens, expires, owner, waiting_claim, waiting_client, waiting_expires, waiting_called, "
+    "waiting, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
+    "?16, ?17, ?18, ?19)",
     // update_lock
     "UPDATE lock SET kind = ?1, capacity = ?2, token = ?3, others = ?4, since = ?5, claim = ?6, "
     "client = ?7, how = ?8, permits = ?9, first = ?10, tokens = ?11, expires = ?12, owner = ?13, "
-    "waiting_ticket = ?14, waiting_claim = ?15, waiting_client = ?16, waiting_how = ?17, "
-    "waiting_next = ?18, waiting_permits = ?19, waiting_since = ?20, waiting_expires = ?21, "
-    "waiting_called = ?22, waiting_owner = ?23 WHERE id = ?24",
+    "waiting_claim = ?14, waiting_client = ?15, waiting_expires = ?16, waiting_called = ?17, "
+    "waiting = ?18 WHERE id = ?19",
     // grant_free
     "UPDATE lock SET kind = ?2, capacity = ?3, token = token + ?4, since = ?13, "
     "claim = ?5, client = ?6, how = ?7, permits = ?8, first = holdfast_note(token + 1), "
