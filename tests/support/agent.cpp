@@ -246,6 +246,12 @@ class agent {
         {"release", [this](std::istringstream& words) { release(words); }},
         {"work", [this](std::istringstream& words) { work(words); }},
         {"fork", [this](std::istringstream& words) { fork_child(words); }},
+        {"now",
+         [](std::istringstream&) {
+             const auto first = std::chrono::system_clock::now();
+             const auto step = std::chrono::abs(std::chrono::system_clock::now() - first);
+             say(step > 1h ? "wild" : "tame");
+         }},
         {"held",
          [this](std::istringstream& words) { say(of(words).held->held() ? "held" : "not held"); }},
         {"orphan",

@@ -25,7 +25,7 @@ stage::~stage() {
     std::filesystem::remove_all(path_, ignored);
 }
 
-agent_process::agent_process(const stage& on, duration ttl) {
+agent_process::agent_process(const stage& on, duration ttl, const std::string& preload) {
     int to[2];
     int from[2];
     if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) {
@@ -33,11 +33,20 @@ agent_process::agent_process(const stage& on, duration ttl) {
     }
     const std::string log = on.log();
     const std::string number = on.number();
+    std::vector<std::string> added;
+    // A sanitizer wants to be the first library, and finds its way as the second.
+    if (!preload.empty())
+        added = {"LD_PRELOAD=" + preload, "ASAN_OPTIONS=verify_asan_link_order=0"};
+    std::vector<char*> environment;
+    for (std::string& each : added) environment.push_back(each.data());
+    for (char** each = environ; *each != nullptr; ++each) environment.push_back(*each);
+    environment.push_back(nullptr);
     pid_ = ::fork();
     if (pid_ == 0) {
         ::dup2(to[0], 0);
         ::dup2(from[1], 1);
-        ::execl(HOLDFAST_TEST_AGENT, "agent", log.c_str(), number.c_str(), nullptr);
+        ::execle(HOLDFAST_TEST_AGENT, "agent", log.c_str(), number.c_str(), nullptr,
+                 environment.data());
         ::_exit(127);
     }
     ::close(to[0]);

@@ -31,8 +31,10 @@ class stage {
 
 class agent_process {
   public:
-    /// Starts one and opens the store. Kills it at the end, if it lives.
-    explicit agent_process(const stage& on, duration ttl = std::chrono::seconds{30});
+    /// Starts one and opens the store. Kills it at the end, if it lives. `preload`: a library that
+    /// takes the place of functions of libc in it.
+    explicit agent_process(const stage& on, duration ttl = std::chrono::seconds{30},
+                           const std::string& preload = {});
     ~agent_process();
     agent_process(const agent_process&) = delete;
     agent_process& operator=(const agent_process&) = delete;

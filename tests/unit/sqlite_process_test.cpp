@@ -97,6 +97,32 @@ TEST_F(sqlite_processes, a_killed_holder_is_gone_at_once) {
     EXPECT_EQ(must_grant(b.acquire(queued)).token, fencing_token{2});
 }
 
+// What it had written stands in the journal without the end of a transaction (spec H6).
+TEST_F(sqlite_processes, a_kill_in_the_middle_of_a_transaction_is_recovered_from) {
+    {
+        client a{home_.file()};
+        for (int i = 0; i < 200; ++i) {
+            const auto claim = mutex_claim("name " + std::to_string(i));
+            must_grant(a.acquire(claim));
+            a.release(claim.name, claim.id);
+        }
+    }
+    process other{[this](process& self) {
+        sqlite::database all{home_.file(), {}};
+        all.execute("PRAGMA cache_size = 10; PRAGMA cache_spill = 1");
+        sqlite::transaction half{all};
+        all.execute("UPDATE lock SET token = token + 1000000, claim = zeroblob(16)");
+        self.tell(static_cast<std::uint64_t>(all.changes()));
+        self.stay();
+    }};
+    EXPECT_EQ(other.heard(), 200U);
+    other.kill();
+    client b{home_.file()};
+    EXPECT_EQ(must_grant(b.acquire(mutex_claim("name 7"))).token, fencing_token{2});
+    EXPECT_EQ(b.it().list("", false)->size(), 1U);
+    for (const auto& what : b.it().examine()) EXPECT_NE(what.severity, finding::level::error);
+}
+
 TEST_F(sqlite_processes, a_stopped_holder_still_holds) {
     process other{holder("x")};
     EXPECT_EQ(other.heard(), 1U);
