@@ -21,6 +21,7 @@ COLUMNS_MAX = 100
 
 CODE = (".cpp", ".hpp", ".h")
 TEXT = CODE + (".cmake", ".in", ".json", ".md", ".py", ".sh", ".txt", ".sql", "/dev", "/run")
+OTHERS = ("/.clang-format", "/.clang-tidy", "/.editorconfig", "/.gitignore", ".map", ".css", ".js")
 
 RULES = {}
 
@@ -32,15 +33,17 @@ def rule(check):
 
 
 def read_tree(root):
-    """The project's text files. Build trees, and what a tool put there, are not the project's."""
+    """The project's files; those of unknown kinds without their text. Build trees, and what a tool
+    put there, are not the project's."""
     tree = {}
     for path in sorted(Path(root).rglob("*")):
         name = path.relative_to(root).as_posix()
         top = name.split("/")[0]
         if top == "build" or top.startswith("build-") or top in (".git", ".cache", "LICENSE"):
             continue
-        if path.is_file() and "/corpus/" not in name and ("/" + name).endswith(TEXT):
-            tree[name] = path.read_text(encoding="utf-8", errors="replace")
+        if path.is_file() and "/corpus/" not in name:
+            known = ("/" + name).endswith(TEXT)
+            tree[name] = path.read_text(encoding="utf-8", errors="replace") if known else ""
     return tree
 
 
@@ -270,6 +273,14 @@ def header_guard(tree):
 
 
 # --- Nothing forgotten ------------------------------------------------------------------------
+
+
+@rule
+def kinds(tree):
+    """What a tool or a program left behind is of a kind that nobody writes."""
+    for path in tree:
+        if not ("/" + path).endswith(TEXT + OTHERS):
+            yield path, 1, "a file of an unknown kind: made by something, not written?"
 
 
 @rule

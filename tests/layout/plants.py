@@ -93,6 +93,7 @@ PLANTS = {
         {"docs/page.md": "two newlines\n\n"},
     ],
     "header-guard": [{"src/core/a.hpp": "// A header.\nint a;\n"}],
+    "kinds": [{"locks.db": ""}, {"src/core/engine.o": ""}, {"tests/core": ""}],
     "listed": [
         {"src/core/a.cpp": "int a;\n"},
         {"src/core/gine.cpp": "int a;\n"},
