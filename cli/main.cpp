@@ -2,7 +2,6 @@
 #include <malloc.h>
 
 #include <array>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,13 +59,6 @@ const command& find_command(std::string_view name) {
     throw usage_error(fmt::format("there is no command '{}'; there are:{}", shown(name), known));
 }
 
-/// Stores are loaded from a directory that lies beside the program, wherever both were put.
-void find_stores() {
-    std::error_code failed;
-    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failed);
-    if (!failed) load_stores_from((self.parent_path() / HOLDFAST_STORE_SUBDIR).string());
-}
-
 /// CLI11 takes `--lock=` as `--lock`, and the next word for its value: from `--lock="$unset" make`
 /// it would make a lock named make.
 void refuse_empty_values(std::span<char*> options) {
@@ -92,7 +84,6 @@ ending run_command(const command& chosen, int count, char** words) {
     }
     const std::size_t own = static_cast<std::size_t>(count) - app.remaining_size();
     refuse_empty_values(std::span{words, own});
-    find_stores();
     try {
         return with.action();
     } catch (const lock_error& failed) {

@@ -1,5 +1,5 @@
 // holdfast-demo: the experiments behind `holdfast demo`, as a program of their own beside the
-// stores. So the holdfast program itself, whose start counts, links no database.
+// stores.
 #include <filesystem>
 #include <string_view>
 
