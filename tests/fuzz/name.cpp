@@ -1,5 +1,6 @@
 // Any bytes as the name of a lock: refused by their number alone, else locked under just these
 // bytes, shown without harm, and found again by their hexadecimal form.
+#include <cctype>
 #include <cstdlib>
 #include <string>
 
@@ -17,7 +18,7 @@ void require(bool holds) {
 // What is shown neither ends a line nor steers a terminal, and looks like no other name.
 void check_shown(const std::string& name) {
     const std::string text = holdfast::cli::shown(name);
-    for (const unsigned char byte : text) require(byte >= ' ' && byte != 0x7F);
+    for (const char letter : text) require(std::iscntrl(static_cast<unsigned char>(letter)) == 0);
     require(text == name || text.find('\\') != std::string::npos);
     require(holdfast::cli::shown(name + '\n') == text + "\\x0a");
 }
