@@ -75,7 +75,7 @@ sqlite_store::sqlite_store(settings how, runtime::loop& loop)
         quiet_at_fork_ = std::make_unique<fork_guard::connection>(mutex_, *database_);
     }
     doorbell_ = std::make_shared<doorbell>(how_.path + "-clients", mode_of(how_.path), loop);
-    checked_ = std::chrono::steady_clock::now();
+    checked_ = database_->now();
 }
 
 // What a child inherits is the parent's: closing descriptors that the loop knows would change the
@@ -157,12 +157,12 @@ bool sqlite_store::end_step(std::string_view name, const moment& at) {
 // that we hold or wait.
 void sqlite_store::require_files() {
     require_file();
-    checked_ = std::chrono::steady_clock::now();
+    checked_ = database_->now();
     if (!doorbell_->bells().hung(true)) require_bell();
 }
 
-void sqlite_store::require_files_now_and_then() {
-    const bool due = std::chrono::steady_clock::now() - checked_ >= check_interval;
+void sqlite_store::require_files_now_and_then(time_point now) {
+    const bool due = now - checked_ >= check_interval;
     if (due || file_gone_ || !doorbell_->bells().hung(false)) require_files();
 }
 
@@ -227,12 +227,13 @@ void sqlite_store::acquire(call_id call, const claim& request) {
 result<acquire_reply> sqlite_store::grant_or_refuse(const claim& request,
                                                     std::optional<std::uint64_t>& cursor,
                                                     consequences& then) {
-    require_files_now_and_then();
+    const auto now = database_->now();
+    require_files_now_and_then(now);
     const auto place = queued_.find(request.id);
     const bool queued = place != queued_.end();
     if (queued) cursor = doorbell_->waits().open(request.id);
     if (!queued || place->second.in_row) {
-        if (auto at_once = grant_free(request)) {
+        if (auto at_once = grant_free(request, now)) {
             if (queued) queued_.erase(place);
             return acquire_reply{*at_once};
         }
@@ -246,12 +247,11 @@ result<acquire_reply> sqlite_store::grant_or_refuse(const claim& request,
 // The rules grant a name that nobody holds, and nobody else waits for, to whoever asks. One
 // statement does so, unless the name is new or its token comes from an earlier epoch or is about to
 // leave this one. While it waits for the database its ttl passes already, as it does for the owner.
-std::optional<granted> sqlite_store::grant_free(const claim& request) {
+std::optional<granted> sqlite_store::grant_free(const claim& request, time_point now) {
     if (request.permits == 0) return {};
     if (request.what == kind::semaphore && request.permits > request.capacity) return {};
     const auto floor = epoch_floor(epoch_);
     const auto ceiling = epoch_floor(epoch_ + 1) - 1 - request.tokens;
-    const auto now = database_->now();
     statement& grant = prepared(*database_, query::grant_free);
     grant.bind_blob(1, request.name)
         .bind(2, static_cast<std::int64_t>(request.what))

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -94,7 +93,7 @@ class sqlite_store final : public store, public inspector {
     // Under mutex_.
     result<acquire_reply> grant_or_refuse(const claim& request,
                                           std::optional<std::uint64_t>& cursor, consequences& then);
-    std::optional<granted> grant_free(const claim& request);
+    std::optional<granted> grant_free(const claim& request, time_point now);
     result<acquire_reply> ask_rules(const claim& request, consequences& then);
     std::vector<renewal_reply> renew_all(std::span<const renewal_request> requests,
                                          consequences& then);
@@ -102,7 +101,7 @@ class sqlite_store final : public store, public inspector {
     std::vector<release_reply> release_all(std::span<const hold_ref> holds, consequences& then);
     bool release_plain(const hold_ref& hold, consequences& then);
     void require_files();
-    void require_files_now_and_then();
+    void require_files_now_and_then(time_point now);
     void require_file();
     void require_bell();
     void withdraw_queued(consequences& then);
@@ -127,7 +126,7 @@ class sqlite_store final : public store, public inspector {
     std::uint64_t epoch_ = 0;
     name_rows rows_;
     std::unordered_map<claim_id, queued_claim> queued_;
-    std::chrono::steady_clock::time_point checked_{};
+    time_point checked_{};
     bool file_gone_ = false;
     std::int64_t prune_after_ = 0;  ///< where pruning goes on
     std::atomic<std::uint32_t> releases_;
