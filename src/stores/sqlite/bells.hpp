@@ -67,7 +67,7 @@ class bell_directory final : public lease_table::process_table {
 
     /// Wakes a claim of another client. Best effort.
     void ring(const client_id& client, const claim_id& claim) noexcept;
-    /// Takes down the FIFO of a dead client.
+    /// The write end of a client's FIFO, to be told of its death; takes down that of a dead one.
     bell_rope grasp(const client_id& client) const;
 
     struct census {

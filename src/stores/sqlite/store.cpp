@@ -283,12 +283,10 @@ result<acquire_reply> sqlite_store::ask_rules(const claim& request, consequences
             if (!answer) return answer;
             if (epoch_of(rows_.rows().token) <= epoch_) {
                 const bool queued = request.waits && std::holds_alternative<refused>(*answer);
-                auto* place =
-                    queued ? &queued_.try_emplace(request.id, queued_claim{request.name, false})
-                                  .first->second
-                           : nullptr;
                 const bool changed = end_step(request.name, at);
-                if (queued) place->in_row = rows_.waits_in_row(request.id);
+                if (queued) {
+                    queued_[request.id] = {request.name, rows_.waits_in_row(request.id)};
+                }
                 if (changed) step.commit();
                 return answer;
             }
