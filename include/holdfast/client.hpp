@@ -80,9 +80,9 @@ class HOLDFAST_EXPORT client {
     std::shared_ptr<core::session> session_;
 };
 
-/// For programs that load stores when a URL names them, as the `holdfast` command does: from now
-/// on a scheme that is not linked in is looked for as `libholdfast-SCHEME.so` in this directory
-/// and nowhere else. Not needed by programs that link the stores they use.
+/// For programs that load stores when a URL names them: from now on a scheme that is not linked in
+/// is looked for as `libholdfast-SCHEME.so` in this directory and nowhere else. Not needed by
+/// programs that link the stores they use.
 HOLDFAST_EXPORT void load_stores_from(std::string directory);
 
 }  // namespace holdfast
