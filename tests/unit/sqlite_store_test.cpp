@@ -316,6 +316,27 @@ TEST_F(sqlite_store, prunes_idle_names_without_letting_tokens_fall) {
     EXPECT_EQ(a.it().show("held")->token, fencing_token{1});
 }
 
+TEST_F(sqlite_store, knows_no_name_by_the_row_that_it_once_had) {
+    client a{home_.file()};
+    client b{home_.file()};
+    const auto first = mutex_claim("first");
+    must_grant(a.acquire(first));
+    EXPECT_TRUE(a.release("first", first.id));
+    b.it().prune(0s);
+    const auto second = mutex_claim("second");
+    must_grant(b.acquire(second));
+    sqlite::database raw{home_.file(), {}};
+    EXPECT_EQ(raw.text("SELECT id || ' ' || CAST(name AS TEXT) FROM lock"), "1 second");
+
+    EXPECT_FALSE(a.release("first", first.id));
+    EXPECT_EQ(a.renew({.hold = {"first", first.id}, .ttl = 60s}).lost, loss_reason::removed);
+    const auto again = mutex_claim("first");
+    must_grant(a.acquire(again));
+    EXPECT_EQ(b.it().show("second")->holders.size(), 1U);
+    EXPECT_TRUE(b.release("second", second.id));
+    EXPECT_TRUE(a.release("first", again.id));
+}
+
 TEST_F(sqlite_store, begins_the_next_epoch_before_tokens_reach_into_it) {
     client a{home_.file()};
     const auto mine = mutex_claim("x");

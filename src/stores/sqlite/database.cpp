@@ -9,6 +9,7 @@
 
 #include <sqlite3.h>
 
+#include "stores/sqlite/packed.hpp"
 #include "support/random.hpp"
 
 namespace holdfast::sqlite {
@@ -44,6 +45,13 @@ unique_id id_in(sqlite3_value* value) noexcept {
     const void* data = sqlite3_value_blob(value);
     return id_in(
         {static_cast<const char*>(data), static_cast<std::size_t>(sqlite3_value_bytes(value))});
+}
+
+std::string_view text_in(sqlite3_value* value) noexcept {
+    const auto* data = sqlite3_value_text(value);
+    if (data == nullptr) return {};
+    return {reinterpret_cast<const char*>(data),
+            static_cast<std::size_t>(sqlite3_value_bytes(value))};
 }
 
 }  // namespace
@@ -221,22 +229,39 @@ void database::register_functions() {
         sqlite3_close(handle_);
         throw database_error(std::move(why));
     };
-    add("holdfast_note", 1, &sql_note);
+    add("holdfast_note", 2, &sql_note);
+    add("holdfast_waits", 2, &sql_waits);
     add("holdfast_call", 3, &sql_call);
 }
 
-// Tells us a value that a statement computes; RETURNING would cost a temporary table (1 µs).
+// Tells us what a statement finds; RETURNING would cost a temporary table (1 µs). Its value is the
+// first argument.
 void database::sql_note(sqlite3_context* context, int, sqlite3_value** values) {
     auto* self = static_cast<database*>(sqlite3_user_data(context));
-    self->noted_ = sqlite3_value_int64(values[0]);
-    sqlite3_result_int64(context, self->noted_);
+    self->noted_ = {sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1])};
+    sqlite3_result_int64(context, self->noted_.token);
 }
 
-// Tells us whom a statement calls. Its value is the third argument: when.
+// Whether the packed waiter has not expired at a time.
+void database::sql_waits(sqlite3_context* context, int, sqlite3_value** values) {
+    const auto waiter = packed_waiter::from(text_in(values[0]));
+    sqlite3_result_int(context, waiter.expires > sqlite3_value_int64(values[1]) ? 1 : 0);
+}
+
+// Tells us whom a statement calls, unless it was called before: a claim, and its packed waiter. Its
+// value is the waiter as called at the given time.
 void database::sql_call(sqlite3_context* context, int, sqlite3_value** values) {
+    auto waiter = packed_waiter::from(text_in(values[1]));
+    if (waiter.called != 0) return sqlite3_result_value(context, values[1]);
+    waiter.called = sqlite3_value_int64(values[2]);
     auto* self = static_cast<database*>(sqlite3_user_data(context));
-    self->called_ = {.client = id_in(values[0]), .claim = id_in(values[1])};
-    sqlite3_result_value(context, values[2]);
+    self->called_ = {.client = waiter.client, .claim = id_in(values[0])};
+    try {
+        const auto text = waiter.text();
+        sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    } catch (const std::bad_alloc&) {
+        sqlite3_result_error_nomem(context);
+    }
 }
 
 time_point database::now() const noexcept {

@@ -56,6 +56,9 @@ class statement {
     statement& bind_blob(int place, std::string_view bytes);
     statement& bind_text(int place, std::string_view text);
     statement& bind_null(int place);
+    statement& bind(int place, const std::optional<std::int64_t>& value) {
+        return value ? bind(place, *value) : bind_null(place);
+    }
 
     /// True: there is a row. Any failure resets the statement and throws.
     bool step();
@@ -126,7 +129,11 @@ class database {
     std::int64_t last_id() const noexcept;
 
     /// Of the statement that just ran: what holdfast_note() was given.
-    std::int64_t noted() const noexcept { return noted_; }
+    struct note {
+        std::int64_t token;
+        std::int64_t row;
+    };
+    const note& noted() const noexcept { return noted_; }
     /// Whom statements have called by holdfast_call() since this was last asked.
     std::optional<lease_table::wake> take_called() noexcept { return std::exchange(called_, {}); }
 
@@ -150,6 +157,7 @@ class database {
     static int wait_while_busy(void* self, int count);
     static int count_journal(void* self, sqlite3* which, const char* schema, int pages);
     static void sql_note(sqlite3_context* context, int count, sqlite3_value** values);
+    static void sql_waits(sqlite3_context* context, int count, sqlite3_value** values);
     static void sql_call(sqlite3_context* context, int count, sqlite3_value** values);
     bool pause(int count) noexcept;
     statement& own(std::unique_ptr<statement>& place, std::string_view sql);
@@ -165,7 +173,7 @@ class database {
     std::unique_ptr<statement> begin_write_;
     std::unique_ptr<statement> begin_read_;
     std::unique_ptr<statement> commit_;
-    std::int64_t noted_ = 0;
+    note noted_{};
     std::optional<lease_table::wake> called_;
     std::atomic<int> journal_pages_{0};
     std::atomic<int> tend_at_;

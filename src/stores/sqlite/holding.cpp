@@ -62,6 +62,7 @@ bool sqlite_store::renew_plain(const renewal_request& request, time_point now) {
         .bind(2, request.hold.id)
         .bind(3, now + request.ttl)
         .bind(4, now + duration{1})
+        .bind(5, places_.find(request.hold.name))
         .step();
     return database_->changes() != 0;
 }
@@ -119,7 +120,11 @@ std::vector<release_reply> sqlite_store::release_all(std::span<const hold_ref> h
 // The rules free the only hold of a name, if it has not ended, and call the only waiter.
 bool sqlite_store::release_plain(const hold_ref& hold, consequences& then) {
     statement& freeing = prepared(*database_, query::release_plain);
-    freeing.bind_blob(1, hold.name).bind(2, hold.id).bind(3, database_->now()).step_alone();
+    freeing.bind_blob(1, hold.name)
+        .bind(2, hold.id)
+        .bind(3, database_->now())
+        .bind(4, places_.find(hold.name))
+        .step_alone();
     if (database_->changes() == 0) return false;
     if (const auto next = database_->take_called()) then.wakes.push_back(*next);
     return true;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <functional>
 
+#include "stores/sqlite/packed.hpp"
 #include "stores/sqlite/schema.hpp"
 
 namespace holdfast::sqlite {
@@ -104,34 +105,62 @@ void bind_time(statement& row, int place, const std::optional<time_point>& time)
     time ? row.bind(place, *time) : row.bind_null(place);
 }
 
-// What no statement looks at of the waiter in the row of the lock: numbers, and the owner at the
-// end. In one column, because every column makes the usual lock and unlock slower.
-std::string details_of(const waiter_row& waiter) {
-    std::string text;
-    for (const std::int64_t number :
-         {static_cast<std::int64_t>(waiter.ticket), stored(waiter.how), stored(waiter.next),
-          std::int64_t{waiter.permits}, std::int64_t{waiter.since.time_since_epoch().count()}}) {
-        text += std::to_string(number) + ' ';
-    }
-    return text + waiter.owner;
+void read_holding(std::string_view all, hold_row& hold) {
+    const unpacked<4> from{all};
+    hold.how = static_cast<access>(from.numbers[0]);
+    hold.permits = static_cast<std::uint32_t>(from.numbers[1]);
+    hold.tokens = static_cast<std::uint32_t>(from.numbers[2]);
+    hold.granted = time_point{duration{from.numbers[3]}};
+    hold.owner = from.text;
 }
 
-void read_details(std::string_view text, waiter_row& waiter) {
-    std::array<std::int64_t, 5> numbers{};
-    for (auto& number : numbers) {
-        const auto end = std::min(text.find(' '), text.size());
-        std::from_chars(text.data(), text.data() + end, number);
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    waiter.ticket = static_cast<std::uint64_t>(numbers[0]);
-    waiter.how = static_cast<access>(numbers[1]);
-    waiter.next = static_cast<order>(numbers[2]);
-    waiter.permits = static_cast<std::uint32_t>(numbers[3]);
-    waiter.since = time_point{duration{numbers[4]}};
-    waiter.owner = text;
+std::string packed_waiting(const waiter_row& waiter) {
+    const auto rest = packed(
+        std::array<std::int64_t, 5>{static_cast<std::int64_t>(waiter.ticket), stored(waiter.how),
+                                    stored(waiter.next), std::int64_t{waiter.permits},
+                                    waiter.since.time_since_epoch().count()},
+        waiter.owner);
+    return packed_waiter{waiter.called ? waiter.called->time_since_epoch().count() : 0,
+                         waiter.expires.time_since_epoch().count(), waiter.client, rest}
+        .text();
+}
+
+void read_waiting(std::string_view all, waiter_row& waiter) {
+    const auto first = packed_waiter::from(all);
+    if (first.called != 0) waiter.called = time_point{duration{first.called}};
+    waiter.expires = time_point{duration{first.expires}};
+    waiter.client = first.client;
+    const unpacked<5> from{first.rest};
+    waiter.ticket = static_cast<std::uint64_t>(from.numbers[0]);
+    waiter.how = static_cast<access>(from.numbers[1]);
+    waiter.next = static_cast<order>(from.numbers[2]);
+    waiter.permits = static_cast<std::uint32_t>(from.numbers[3]);
+    waiter.since = time_point{duration{from.numbers[4]}};
+    waiter.owner = from.text;
 }
 
 }  // namespace
+
+std::size_t row_places::index(std::string_view name) noexcept {
+    return std::hash<std::string_view>{}(name) % std::tuple_size_v<decltype(places_)>;
+}
+
+std::optional<std::int64_t> row_places::find(std::string_view name) const {
+    const auto& [known, row] = places_[index(name)];
+    return known == name ? std::optional{row} : std::nullopt;
+}
+
+void row_places::remember(std::string_view name, std::int64_t row) {
+    places_[index(name)] = {std::string(name), row};
+}
+
+std::string packed_holding(access how, std::uint32_t permits, std::uint32_t tokens,
+                           time_point granted, std::string_view owner) {
+    return packed(
+        std::array<std::int64_t, 4>{stored(how), std::int64_t{permits}, std::int64_t{tokens},
+                                    granted.time_since_epoch().count()},
+        owner);
+}
 
 void name_rows::load(database& from, std::string_view name) {
     *this = {};
@@ -140,7 +169,7 @@ void name_rows::load(database& from, std::string_view name) {
         running row{prepared(from, query::find_lock)};
         row->bind_blob(1, name);
         if (!row->step()) return;
-        others = row->number(4);
+        others = row->number(3);
         read_lock(*row);
     }
     if (others != 0) {
@@ -152,29 +181,22 @@ void name_rows::load(database& from, std::string_view name) {
 
 void name_rows::read_lock(statement& row) {
     id_ = row.number(0);
-    now_.what = as<kind>(row, 1);
-    now_.capacity = count_in(row, 2);
-    now_.token = token_in(row, 3);
-    if (!row.null(14)) {
-        waiter_in_row_ = row.id(14);
-        now_.waiters.push_back({.claim = *waiter_in_row_,
-                                .client = row.id(15),
-                                .expires = row.time(16),
-                                .called = time_in(row, 17)});
-        read_details(row.bytes(18), now_.waiters.back());
+    now_.what = kind_in(row.number(1));
+    now_.capacity = capacity_in(row.number(1));
+    now_.token = token_in(row, 2);
+    if (!row.null(9)) {
+        waiter_in_row_ = row.id(9);
+        now_.waiters.push_back({.claim = *waiter_in_row_});
+        read_waiting(row.bytes(10), now_.waiters.back());
     }
-    if (row.null(6)) return;
-    hold_in_row_ = row.id(6);
+    if (row.null(4)) return;
+    hold_in_row_ = row.id(4);
     now_.holds.push_back({.claim = *hold_in_row_,
-                          .client = row.id(7),
-                          .bound = !row.null(7),
-                          .how = as<access>(row, 8),
-                          .permits = count_in(row, 9),
-                          .token = token_in(row, 10),
-                          .tokens = count_in(row, 11),
-                          .granted = row.time(5),
-                          .expires = row.time(12),
-                          .owner = std::string(row.bytes(13))});
+                          .client = row.id(5),
+                          .bound = !row.null(5),
+                          .token = token_in(row, 6),
+                          .expires = row.time(7)});
+    read_holding(row.bytes(8), now_.holds.back());
 }
 
 void name_rows::read_holds(database& from, std::int64_t count_max) {
@@ -245,32 +267,27 @@ void name_rows::write_lock(database& to, std::string_view name, time_point now,
                            row_content in_row) {
     const auto& [hold, waiter] = in_row;
     running row{prepared(to, id_ ? query::update_lock : query::insert_lock)};
-    row->bind(1, stored(now_.what))
-        .bind(2, now_.capacity)
-        .bind(3, stored(now_.token))
-        .bind(4, others(now_.holds, hold) + others(now_.waiters, waiter))
-        .bind(5, hold != nullptr ? hold->granted : now);
+    row->bind(1, rules_of(now_.what, now_.capacity))
+        .bind(2, stored(now_.token))
+        .bind(3, others(now_.holds, hold) + others(now_.waiters, waiter))
+        .bind(7, hold != nullptr ? hold->expires : now);
+    std::string holding;
     if (hold != nullptr) {
-        row->bind(6, hold->claim);
-        bind_client(*row, 7, *hold);
-        row->bind(8, stored(hold->how))
-            .bind(9, hold->permits)
-            .bind(10, stored(hold->token))
-            .bind(11, hold->tokens)
-            .bind(12, hold->expires)
-            .bind_text(13, hold->owner);
+        holding =
+            packed_holding(hold->how, hold->permits, hold->tokens, hold->granted, hold->owner);
+        row->bind(4, hold->claim).bind(6, stored(hold->token)).bind_text(8, holding);
+        bind_client(*row, 5, *hold);
     } else {
-        for (int place = 6; place <= 13; ++place) row->bind_null(place);
+        for (const int place : {4, 5, 6, 8}) row->bind_null(place);
     }
-    const std::string details = waiter != nullptr ? details_of(*waiter) : std::string();
+    std::string waiting;
     if (waiter != nullptr) {
-        row->bind(14, waiter->claim).bind(15, waiter->client).bind(16, waiter->expires);
-        bind_time(*row, 17, waiter->called);
-        row->bind_text(18, details);
+        waiting = packed_waiting(*waiter);
+        row->bind(9, waiter->claim).bind_text(10, waiting);
     } else {
-        for (int place = 14; place <= 18; ++place) row->bind_null(place);
+        row->bind_null(9).bind_null(10);
     }
-    id_ ? row->bind(19, *id_) : row->bind_blob(19, name);
+    id_ ? row->bind(11, *id_) : row->bind_blob(11, name);
     row->step();
     if (!id_) id_ = to.last_id();
 }

@@ -2,13 +2,35 @@
 // written back as far as they differ.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "stores/lease_table/lease_table.hpp"
 #include "stores/sqlite/database.hpp"
 
 namespace holdfast::sqlite {
+
+/// Where the rows of the names used last should be. They may have gone meanwhile.
+class row_places {
+  public:
+    std::optional<std::int64_t> find(std::string_view name) const;
+    void remember(std::string_view name, std::int64_t row);
+
+  private:
+    struct place {
+        std::string name{};
+        std::int64_t row = 0;
+    };
+    static std::size_t index(std::string_view name) noexcept;
+    std::array<place, 256> places_;
+};
+
+/// What the row of a lock packs of its hold.
+std::string packed_holding(access how, std::uint32_t permits, std::uint32_t tokens,
+                           time_point granted, std::string_view owner);
 
 /// Used within one transaction.
 class name_rows {
@@ -19,6 +41,7 @@ class name_rows {
     lease_table::lock_rows& rows() noexcept { return now_; }
     /// False: the name was never used, or its row was pruned.
     bool exists() const noexcept { return id_.has_value(); }
+    std::optional<std::int64_t> id() const noexcept { return id_; }
     /// Writes the differences. False: there were none.
     bool store(database& to, std::string_view name, time_point now);
     /// After store(): whether that waiter lies in the row of the lock.

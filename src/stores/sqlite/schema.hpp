@@ -58,6 +58,17 @@ enum class query : std::uint8_t {
 
 statement& prepared(database& on, query which);
 
+/// What a name is, in one number: the kind in the two lowest bits, above it the capacity.
+constexpr std::int64_t rules_of(kind what, std::uint32_t capacity) noexcept {
+    return (std::int64_t{capacity} << 2U) | static_cast<std::int64_t>(what);
+}
+constexpr kind kind_in(std::int64_t rules) noexcept {
+    return static_cast<kind>(rules & 3);
+}
+constexpr std::uint32_t capacity_in(std::int64_t rules) noexcept {
+    return static_cast<std::uint32_t>(rules >> 2U);
+}
+
 /// What meta says after opening.
 struct identity {
     std::uint64_t epoch = 0;

@@ -136,6 +136,7 @@ void sqlite_store::withdraw_queued(consequences& then) {
 
 sqlite_store::moment sqlite_store::begin_step(std::string_view name) {
     rows_.load(*database_, name);
+    if (const auto row = rows_.id()) places_.remember(name, *row);
     doorbell_->bells().begin_step();
     auto floor = epoch_floor(epoch_);
     if (!rows_.exists()) {
@@ -252,51 +253,55 @@ std::optional<granted> sqlite_store::grant_free(const claim& request, time_point
     if (request.what == kind::semaphore && request.permits > request.capacity) return {};
     const auto floor = epoch_floor(epoch_);
     const auto ceiling = epoch_floor(epoch_ + 1) - 1 - request.tokens;
+    const auto holding =
+        packed_holding(request.how, request.permits, request.tokens, now, request.owner);
+    const auto known = places_.find(request.name);
     statement& grant = prepared(*database_, query::grant_free);
     grant.bind_blob(1, request.name)
-        .bind(2, static_cast<std::int64_t>(request.what))
-        .bind(3, request.capacity)
-        .bind(4, request.tokens)
-        .bind(5, request.id)
-        .bind(6, doorbell_->bells().self())
-        .bind(7, static_cast<std::int64_t>(request.how))
-        .bind(8, request.permits)
-        .bind(9, now + request.ttl)
-        .bind_text(10, request.owner)
-        .bind(11, static_cast<std::int64_t>(floor))
-        .bind(12, static_cast<std::int64_t>(ceiling))
-        .bind(13, now)
+        .bind(2, rules_of(request.what, request.capacity))
+        .bind(3, request.tokens)
+        .bind(4, request.id)
+        .bind(5, doorbell_->bells().self())
+        .bind(6, now + request.ttl)
+        .bind_text(7, holding)
+        .bind(8, static_cast<std::int64_t>(floor))
+        .bind(9, static_cast<std::int64_t>(ceiling))
+        .bind(10, known)
         .step_alone();
     if (database_->changes() == 0) return {};
-    return granted{.token = fencing_token{static_cast<std::uint64_t>(database_->noted())},
+    const auto& [token, row] = database_->noted();
+    if (row != known) places_.remember(request.name, row);
+    return granted{.token = fencing_token{static_cast<std::uint64_t>(token)},
                    .tokens = request.tokens,
                    .remaining = request.ttl};
 }
 
 result<acquire_reply> sqlite_store::ask_rules(const claim& request, consequences& then) {
     for (;;) {
-        {
-            transaction step{*database_};
-            const auto at = begin_step(request.name);
-            then = {};
-            auto answer = lease_table::acquire(rows_.rows(), request, at, then);
-            if (!answer) return answer;
-            if (epoch_of(rows_.rows().token) <= epoch_) {
-                const bool queued = request.waits && std::holds_alternative<refused>(*answer);
-                const bool changed = end_step(request.name, at);
-                if (queued) {
-                    queued_[request.id] = {request.name, rows_.waits_in_row(request.id)};
-                }
-                if (changed) step.commit();
-                return answer;
-            }
-        }
+        if (auto answer = ask_rules_in_epoch(request, then)) return *std::move(answer);
         // The tokens of this name reach into those of the next epoch: it has to begin first, for
         // good, or the next boot would begin with tokens that were granted already.
         const auto next = epoch_of(rows_.rows().token);
         raise_epoch(*database_, next, how_.level);
         epoch_ = next;
     }
+}
+
+// Nothing happens, and there is no answer, if the token would be of a later epoch.
+std::optional<result<acquire_reply>> sqlite_store::ask_rules_in_epoch(const claim& request,
+                                                                      consequences& then) {
+    transaction step{*database_};
+    const auto at = begin_step(request.name);
+    then = {};
+    auto answer = lease_table::acquire(rows_.rows(), request, at, then);
+    if (!answer) return answer;
+    if (epoch_of(rows_.rows().token) > epoch_) return {};
+    const bool changed = end_step(request.name, at);
+    if (request.waits && std::holds_alternative<refused>(*answer)) {
+        queued_[request.id] = {request.name, rows_.waits_in_row(request.id)};
+    }
+    if (changed) step.commit();
+    return answer;
 }
 
 void sqlite_store::watch_or_forget(const claim_id& claim, result<acquire_reply>& answer,

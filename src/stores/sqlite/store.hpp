@@ -95,6 +95,8 @@ class sqlite_store final : public store, public inspector {
                                           std::optional<std::uint64_t>& cursor, consequences& then);
     std::optional<granted> grant_free(const claim& request, time_point now);
     result<acquire_reply> ask_rules(const claim& request, consequences& then);
+    std::optional<result<acquire_reply>> ask_rules_in_epoch(const claim& request,
+                                                            consequences& then);
     std::vector<renewal_reply> renew_all(std::span<const renewal_request> requests,
                                          consequences& then);
     bool renew_plain(const renewal_request& request, time_point now);
@@ -125,6 +127,7 @@ class sqlite_store final : public store, public inspector {
     std::unique_ptr<fork_guard::connection> quiet_at_fork_;
     std::uint64_t epoch_ = 0;
     name_rows rows_;
+    row_places places_;
     std::unordered_map<claim_id, queued_claim> queued_;
     time_point checked_{};
     bool file_gone_ = false;
