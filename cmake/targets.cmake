@@ -3,6 +3,8 @@
 # Finds a package or says what to install. Nothing is downloaded, nothing is left out in silence.
 # Usage: holdfast_require(<cmake package> <Debian package> [version])
 function(holdfast_require package debian)
+    # Beside this file: modules for packages that describe themselves badly or not at all.
+    list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
     find_package(${package} ${ARGN} QUIET GLOBAL)
     if(NOT ${package}_FOUND)
         message(FATAL_ERROR

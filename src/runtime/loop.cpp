@@ -1,18 +1,15 @@
 #include "runtime/loop.hpp"
 
-#include <sys/timerfd.h>
-#include <unistd.h>
-
 #include <condition_variable>
 #include <list>
 #include <mutex>
-#include <system_error>
 #include <thread>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
+#include "runtime/boot_timer.hpp"
 #include "runtime/quiet_thread.hpp"
 #include "support/guarded.hpp"
 
@@ -22,12 +19,6 @@ namespace {
 
 thread_local const void* driven_here = nullptr;
 
-int open_timer() {
-    const int fd = ::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (fd < 0) throw std::system_error(errno, std::system_category(), "timerfd_create");
-    return fd;
-}
-
 }  // namespace
 
 // One thread at a time drives: it runs the handlers that are ready or sleeps until one is. Callers
@@ -35,7 +26,7 @@ int open_timer() {
 // until it is their turn to drive.
 struct loop::state : std::enable_shared_from_this<loop::state> {
     asio::io_context io{1};
-    asio::posix::stream_descriptor timer{io, open_timer()};
+    boot_timer timer{io};
     std::function<void()> due;
 
     std::mutex mutex;
@@ -43,7 +34,8 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
     std::condition_variable served;  // the loop's own thread is wanted
     bool driven = false;
     bool own_thread_drives = false;
-    bool resting = false;  // the loop's own thread will look by itself within a moment
+    bool attended = false;  // something may become ready although nobody is blocked
+    bool resting = false;   // the loop's own thread will look by itself within a moment
     std::uint64_t passed_on = 0;
     bool stopping = false;
     std::list<signal*> blocked;  // callers in wait(), in the order of their arrival
@@ -51,30 +43,19 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
     std::thread thread;
 
     void await_timer() {
-        timer.async_wait(asio::posix::stream_descriptor::wait_read,
-                         [this](const boost::system::error_code& error) {
-                             if (error) return;
-                             const bool fired = take_timer();
-                             await_timer();
-                             if (fired && due) support::run_guarded(due);
-                         });
+        timer.async_wait([this](const boost::system::error_code& error) {
+            if (error) return;
+            const bool fired = take_timer();
+            await_timer();
+            if (fired && due) support::run_guarded(due);
+        });
     }
 
     bool take_timer() {
-        std::uint64_t fired = 0;
-        if (::read(timer.native_handle(), &fired, sizeof fired) != sizeof fired) return false;
+        if (!timer.take()) return false;
         std::lock_guard guard{mutex};
         armed = time_point::max();
         return true;
-    }
-
-    void arm(time_point when) {
-        const auto since_boot = std::max<duration>(when.time_since_epoch(), duration{1});
-        const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
-        itimerspec at{};
-        at.it_value.tv_sec = seconds.count();
-        at.it_value.tv_nsec = (since_boot - seconds).count();
-        ::timerfd_settime(timer.native_handle(), TFD_TIMER_ABSTIME, &at, nullptr);
     }
 
     // Runs handlers until there is a reason to look around.
@@ -101,7 +82,7 @@ struct loop::state : std::enable_shared_from_this<loop::state> {
         idle.notify_all();
         if (!blocked.empty()) {
             blocked.front()->wake.notify_one();
-        } else if (!resting && (thread.joinable() || armed != time_point::max())) {
+        } else if (!resting && (thread.joinable() || attended || armed != time_point::max())) {
             need_own_thread();
         }
     }
@@ -153,6 +134,17 @@ boost::asio::io_context& loop::io() noexcept {
     return state_->io;
 }
 
+std::shared_ptr<boost::asio::io_context> loop::shared_io() const noexcept {
+    return {state_, &state_->io};
+}
+
+void loop::attend() {
+    std::lock_guard guard{state_->mutex};
+    state_->attended = true;
+    // A caller that drives calls for the own thread when it leaves.
+    if (!state_->driven && state_->blocked.empty()) state_->need_own_thread();
+}
+
 void loop::post(std::function<void()> work) {
     asio::post(state_->io, [work = std::move(work)] { support::run_guarded(work); });
     std::lock_guard guard{state_->mutex};
@@ -167,7 +159,7 @@ void loop::wake_at(time_point when) {
     std::lock_guard guard{state_->mutex};
     if (when >= state_->armed || state_->stopping) return;
     state_->armed = when;
-    state_->arm(when);
+    state_->timer.arm(when);
     state_->need_own_thread();
 }
 
@@ -193,7 +185,7 @@ bool loop::wait(signal& what, time_point limit) {
             continue;
         }
         s.driven = what.drives = true;
-        if (limit < s.armed) s.arm(s.armed = limit);
+        if (limit < s.armed) s.timer.arm(s.armed = limit);
         lock.unlock();
         s.drive_once();
         lock.lock();

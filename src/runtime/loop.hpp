@@ -35,8 +35,14 @@ class HOLDFAST_EXPORT loop {
     loop(const loop&) = delete;
     loop& operator=(const loop&) = delete;
 
-    /// For this library's own plumbing; stores use watch (see there).
+    /// For this library's own plumbing; stores use watch, timer and stream (see there).
     [[gnu::visibility("hidden")]] boost::asio::io_context& io() noexcept;
+    /// The same, and it stays, stopped, when the loop has gone. What the loop itself keeps, such as
+    /// a handler, must not keep this.
+    [[gnu::visibility("hidden")]] std::shared_ptr<boost::asio::io_context> shared_io()
+        const noexcept;
+    /// From now on the loop is served also when no caller is blocked and no time is set.
+    [[gnu::visibility("hidden")]] void attend();
 
     /// Runs `work` in the loop, soon, never inside this call. What it throws is swallowed.
     void post(std::function<void()> work);

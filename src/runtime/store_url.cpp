@@ -251,4 +251,21 @@ result<store_url> parse_store_url(std::string_view text) {
     return url;
 }
 
+store_servers servers_of(const store_url& where) {
+    store_servers all;
+    part rest{where.authority, 0};
+    if (const auto at = end_of_user(rest.text); at != std::string_view::npos) {
+        part user = rest.first(at);
+        all.user = decode(cut(user, ":"), "user part").value();
+        if (!user.text.empty()) all.password = decode(user.after(1), "user part").value();
+        rest = rest.after(at + 1);
+    }
+    while (!rest.text.empty()) {
+        const auto parsed = urls::parse_authority(cut(rest, ",").text).value();
+        all.hosts.push_back({parsed.host_address(), parsed.port_number()});
+        if (!rest.text.empty()) rest = rest.after(1);
+    }
+    return all;
+}
+
 }  // namespace holdfast::runtime
