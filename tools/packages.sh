@@ -2,13 +2,14 @@
 # What the project needs from Debian 12, and how it gets there. Sourced by dev.
 
 need_to_build() {
-    need_packages g++ cmake ninja-build libboost1.81-dev libsqlite3-dev libcli11-dev libfmt-dev
+    need_packages g++ cmake ninja-build libboost1.81-dev libsqlite3-dev libhiredis-dev libssl-dev \
+        libcli11-dev libfmt-dev
 }
 
 need_to_test() {
     need_to_build
     need_packages libgtest-dev libgmock-dev libbenchmark-dev clang-14 clang-tidy-14 \
-        clang-format-14 libclang-rt-14-dev python3 shellcheck
+        clang-format-14 libclang-rt-14-dev python3 shellcheck redis-server redis-tools
 }
 
 missing_packages() {
