@@ -37,6 +37,7 @@ struct op final : timed, std::enable_shared_from_this<op> {
     std::uint32_t failures = 0;
     bool told_waiting = false;
     bool succeeded = false;
+    bool maybe_there = false;  ///< the store may have the claim, or a place in its queue
     std::optional<holder_info> holder{};
     std::optional<failure> last_failure{};
 };

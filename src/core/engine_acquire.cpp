@@ -260,6 +260,7 @@ void engine::changed(call_id id, result<void> answer) {
 void engine::answer_refused(const std::shared_ptr<op>& o, const refused& no, actions& out) {
     o->holder = no.holder;
     o->failures = 0;
+    o->maybe_there = o->maybe_there || o->what->waits;
     o->last_failure.reset();
     if (o->asked.try_only) {
         return finish(o, failure{.code = errc::busy, .holder = no.holder}, out);
@@ -280,6 +281,7 @@ void engine::answer_failed(const std::shared_ptr<op>& o, failure why, actions& o
     if (planted(bug::unknown_taken_for_no) && why.code == errc::outcome_unknown) {
         return finish(o, failure{.code = errc::timed_out}, out);
     }
+    o->maybe_there = o->maybe_there || why.code == errc::outcome_unknown;
     if (o->asked.try_only || !worth_retrying(why.code)) return give_up(o, std::move(why), out);
     const auto pause = backoff(o->failures++, std::chrono::seconds{1});
     emit(out, {.what = event::type::retried, .took = pause}, o->what->name, why);
@@ -358,7 +360,8 @@ void engine::conclude(const std::shared_ptr<op>& o, result<hold_ptr> outcome, ac
 // Ends an acquisition that may be known to the store.
 void engine::give_up(const std::shared_ptr<op>& o, failure why, actions& out) {
     end_wait(*o, out);
-    if (o->what && !planted(bug::no_cleanup_after_timeout)) clean_up(o->what);
+    const bool maybe_there = o->maybe_there || calls_.contains(o->current);
+    if (o->what && maybe_there && !planted(bug::no_cleanup_after_timeout)) clean_up(o->what);
     finish(o, std::move(why), out);
 }
 
