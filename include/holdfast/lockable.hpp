@@ -14,6 +14,13 @@
 #include <holdfast/options.hpp>
 
 namespace holdfast {
+namespace detail {
+
+/// Blocks for a random part of `most`.
+HOLDFAST_EXPORT void pause_at_random(duration most);
+
+}  // namespace detail
+
 
 /// Makes a kind usable with std::unique_lock, std::scoped_lock, std::lock and, if the kind has
 /// shared holds, std::shared_lock (Lockable, TimedLockable, SharedTimedLockable).
@@ -39,7 +46,15 @@ class lockable {
     /// Waits; throws lock_error without having acquired.
     void lock() { keep(kind_.acquire(waiting(forever))); }
     /// False if busy; throws lock_error for everything but busy and timed out.
-    bool try_lock() { return keep_if(kind_.try_acquire(waiting(duration::zero()))); }
+    /// A refusal takes up to three times as long as the store needs for it, at random: std::lock
+    /// and std::scoped_lock try again at once, and two threads that want the same names in another
+    /// order would go on in step, each refusing the other.
+    bool try_lock() {
+        const auto start = boot_clock::now();
+        if (keep_if(kind_.try_acquire(waiting(duration::zero())))) return true;
+        detail::pause_at_random(2 * (boot_clock::now() - start));
+        return false;
+    }
     template <class Rep, class Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
         return keep_if(kind_.try_acquire(waiting(rounded(wait))));

@@ -27,7 +27,8 @@ class HOLDFAST_EXPORT semaphore {
     const std::string& name() const noexcept { return name_; }
     std::uint32_t capacity() const noexcept { return capacity_; }
 
-    /// As mutex::acquire; errc::invalid_argument if permits is 0 or above the capacity.
+    /// As mutex::acquire; errc::invalid_argument if permits is 0 or above the capacity
+    /// or capabilities::permits_max.
     lease acquire(std::uint32_t permits = 1, const acquire_options& how = {}) const;
     result<lease> try_acquire(std::uint32_t permits = 1, const acquire_options& how = {}) const;
     void async_acquire(std::uint32_t permits, const acquire_options& how,

@@ -45,6 +45,8 @@ struct capabilities {
     bool inspect = false;        ///< list, show, waiters
     bool evict = false;          ///< break a hold whose token still stands
     bool process_bound = false;  ///< a bound hold ends at once when its process dies
+    bool kinds_last = false;     ///< the name of a semaphore stays one when nobody holds it
+    std::uint32_t permits_max = 1'000'000;  ///< that one claim may ask for
     duration ttl_min{};
     duration ttl_max{};
     /// The longest time a waiter may stay away: it must ask again at least this often.

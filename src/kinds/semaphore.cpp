@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include <holdfast/semaphore.hpp>
@@ -53,10 +54,11 @@ void semaphore::async_acquire(std::uint32_t permits, const acquire_options& how,
 }
 
 std::optional<failure> semaphore::wrong_count(std::uint32_t permits) const {
-    if (permits >= 1 && permits <= capacity_) return {};
+    const auto most = std::min(capacity_, client_.caps().permits_max);
+    if (permits >= 1 && permits <= most) return {};
     return failure{.code = errc::invalid_argument,
                    .detail = "asked for " + std::to_string(permits) +
-                             " permits, allowed are 1 to " + std::to_string(capacity_),
+                             " permits, allowed are 1 to " + std::to_string(most),
                    .lock = name_};
 }
 

@@ -243,6 +243,7 @@ ROW(kinds, holders_and_waiters_are_shown, &capabilities::inspect) {
     const lease held = mutex{a, "x"}.acquire();
     outcome waiting;
     mutex{b, "x"}.async_acquire({.label = "second"}, waiting.handler());
+    ASSERT_TRUE(f.until([&] { return !a.show("x").value().waiters.empty(); }));
     const auto shown = a.show("x").value();
     ASSERT_EQ(shown.holders.size(), 1U);
     EXPECT_NE(shown.holders[0].owner.find("first"), std::string::npos);

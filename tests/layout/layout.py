@@ -74,6 +74,7 @@ LAYERS = {
     # The rules of a lease table, shared by the stores that keep one.
     "stores/lease_table": {"include", "support"},
     "stores/memory": EVERY_STORE | {"stores/lease_table"},
+    "stores/redis": EVERY_STORE | {"stores/lease_table", "hiredis", "openssl"},
     "stores/sqlite": EVERY_STORE | {"stores/lease_table", "sqlite3.h"},
     # Users of the library see its public headers only.
     "cli": {"include", "system", "boost", "CLI", "fmt"},

@@ -60,6 +60,7 @@ std::unique_ptr<fixture> make_memory_fixture();
 /// The memory store with every optional capability taken away: what is missing must be refused.
 std::unique_ptr<fixture> make_poor_fixture();
 std::unique_ptr<fixture> make_sqlite_fixture();
+std::unique_ptr<fixture> make_redis_fixture();
 
 /// A name that no other test uses.
 std::string unique_name(std::string_view stem);

@@ -5,29 +5,14 @@
 
 #include <sqlite3.h>
 
-#include "runtime/loop.hpp"
-#include "runtime/registry.hpp"
+#include "support/driven_store.hpp"
 #include "support/fixture.hpp"
 #include "support/wait.hpp"
-#include "support/wrapped_store.hpp"
 
 namespace holdfast::tests {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct loop_first {
-    std::unique_ptr<runtime::loop> loop = std::make_unique<runtime::loop>();
-};
-
-/// With the loop that its events need, turned by the loop's own thread.
-class driven_store final : private loop_first, public wrapped_store {
-  public:
-    explicit driven_store(const std::string& url)
-        : wrapped_store(runtime::make_store(url, *loop).value()) {
-        loop->post([] {});
-    }
-};
 
 class sqlite_fixture final : public fixture {
   public:
