@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "stores.hpp"
 #include "text.hpp"
 
 namespace holdfast::cli {
@@ -18,8 +18,7 @@ namespace {
 
 /// Becomes the experiment; returns only if that fails.
 ending become(std::string experiment, std::vector<std::string> words) {
-    const auto self = std::filesystem::read_symlink("/proc/self/exe");
-    std::string path = self.parent_path() / HOLDFAST_STORE_SUBDIR / "holdfast-demo";
+    std::string path = store_directory() / "holdfast-demo";
     std::vector<char*> all{path.data(), experiment.data()};
     for (std::string& each : words) all.push_back(each.data());
     all.push_back(nullptr);

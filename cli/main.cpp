@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "stores.hpp"
 #include "text.hpp"
 
 namespace holdfast::cli {
@@ -69,7 +70,10 @@ void refuse_empty_values(std::span<char*> options) {
     }
 }
 
-ending run_command(const command& chosen, int count, char** words) {
+/// The words of the program, its name and the command's included.
+ending run_command(const command& chosen, int count, char** all_words) {
+    char** const words = all_words + 1;
+    --count;
     program with;
     CLI::App app{chosen.summary, fmt::format("holdfast {}", chosen.name)};
     chosen.add(app, with);
@@ -85,6 +89,7 @@ ending run_command(const command& chosen, int count, char** words) {
     const std::size_t own = static_cast<std::size_t>(count) - app.remaining_size();
     refuse_empty_values(std::span{words, own});
     try {
+        if (with.opens_store) provide_store(store_url(with), all_words);
         return with.action();
     } catch (const lock_error& failed) {
         return fail(with, failed.info());
@@ -102,7 +107,7 @@ ending run_program(int count, char** words) {
         print(version_line);
         return {};
     }
-    return run_command(find_command(first), count - 1, words + 1);
+    return run_command(find_command(first), count, words);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 namespace holdfast::cli {
 
 void add_common(CLI::App& app, program& with) {
+    with.opens_store = true;
     app.add_option("--store", with.store,
                    "The store: sqlite:PATH, a bare PATH, memory:, ... (default: $HOLDFAST_STORE, "
                    "else a file of your own)")

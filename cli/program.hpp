@@ -48,6 +48,7 @@ class usage_error : public std::runtime_error {
 struct program {
     std::string store;  ///< as given with --store; empty: the environment or the default
     bool json = false;
+    bool opens_store = false;  ///< the command has --store
     std::function<ending()> action;
 };
 

@@ -15,8 +15,15 @@ if(HOLDFAST_STORE_SQLITE)
     install(EXPORT holdfast-sqlite NAMESPACE holdfast:: DESTINATION ${package_dir})
 endif()
 
+if(HOLDFAST_STORE_REDIS)
+    install(TARGETS holdfast-redis EXPORT holdfast-redis
+        LIBRARY DESTINATION ${holdfast_store_dir})
+    install(EXPORT holdfast-redis NAMESPACE holdfast:: DESTINATION ${package_dir})
+endif()
+
 if(HOLDFAST_BUILD_CLI)
     install(TARGETS holdfast_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS holdfast-networked RUNTIME DESTINATION ${holdfast_store_dir})
     if(TARGET holdfast-demo)
         install(TARGETS holdfast-demo RUNTIME DESTINATION ${holdfast_store_dir})
     endif()

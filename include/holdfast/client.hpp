@@ -81,8 +81,13 @@ class HOLDFAST_EXPORT client {
 };
 
 /// For programs that load stores when a URL names them: from now on a scheme that is not linked in
-/// is looked for as `libholdfast-SCHEME.so` in this directory and nowhere else. Not needed by
-/// programs that link the stores they use.
+/// is looked for as `libholdfast-SCHEME.so` in this directory and nowhere else; of a scheme as
+/// redis+unix, what stands before the '+'. Not needed by programs that link the stores they use.
 HOLDFAST_EXPORT void load_stores_from(std::string directory);
+
+/// Whether this program has a store for the URL's scheme already: linked in, or loaded before.
+/// Loads and opens nothing, costs no round trip, and may be called from any thread.
+/// errc::invalid_argument if the text is no URL of a store.
+HOLDFAST_EXPORT result<bool> is_store_known(std::string_view url);
 
 }  // namespace holdfast

@@ -40,6 +40,13 @@ std::string list_known() {
     return names;
 }
 
+/// What a scheme's library is named after: a store has its name as a scheme, and others from it, as
+/// redis+unix. With an s at the end it is the same store over TLS.
+std::string store_of(std::string_view scheme) {
+    const std::string_view name = scheme.substr(0, scheme.find('+'));
+    return std::string(name == "rediss" ? "redis" : name);
+}
+
 // The library registers its store while it is loaded. Its path is never taken from the URL: the
 // scheme has letters, digits and + only, checked by parse_store_url.
 std::string load(const std::string& scheme) {
@@ -50,9 +57,9 @@ std::string load(const std::string& scheme) {
         directory = all.directory;
     }
     if (directory.empty()) return "its library is not linked into this program";
-    const std::string file = directory + "/libholdfast-" + scheme + ".so";
-    if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return {};
-    return ::dlerror();
+    const std::string file = directory + "/libholdfast-" + store_of(scheme) + ".so";
+    if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) return ::dlerror();
+    return find(scheme) == nullptr ? file + " does not have it" : std::string{};
 }
 
 }  // namespace
@@ -81,6 +88,12 @@ result<std::unique_ptr<store>> make_store(std::string_view url, loop& events) {
 }
 
 }  // namespace runtime
+
+result<bool> is_store_known(std::string_view url) {
+    auto where = runtime::parse_store_url(url);
+    if (!where) return std::move(where).error();
+    return runtime::find(where->scheme) != nullptr;
+}
 
 void load_stores_from(std::string directory) {
     auto& all = runtime::known();

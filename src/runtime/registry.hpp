@@ -1,6 +1,7 @@
 // Which store a URL means.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,19 @@ struct store_url {
     std::vector<std::pair<std::string, std::string>> options{};  ///< decoded, in order, keys unique
     std::string shown{};                                         ///< for messages, without secrets
 };
+
+/// What an authority says: `[[USER]:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]`, decoded.
+struct store_servers {
+    struct host {
+        std::string name{};      ///< or an address, without brackets
+        std::uint16_t port = 0;  ///< 0: none was given
+    };
+    std::string user{};
+    std::string password{};
+    std::vector<host> hosts{};
+};
+/// Of a URL that parse_store_url has let through.
+HOLDFAST_EXPORT store_servers servers_of(const store_url& where);
 
 /// errc::invalid_argument names the offending part and its position. A text without a scheme is a
 /// path for sqlite, taken as it is.

@@ -115,10 +115,10 @@ void connection::greeted(const reply& answer) {
 }
 
 void connection::closed(failure why) {
-    give_up(std::move(why));
+    give_up(why);
 }
 
-void connection::give_up(failure why) {
+void connection::give_up(const failure& why) {
     std::unique_ptr<runtime::stream> ended;
     {
         std::lock_guard guard{mutex_};

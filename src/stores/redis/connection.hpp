@@ -76,7 +76,7 @@ class connection : public runtime::stream_events, public std::enable_shared_from
     void closed(failure why) final;
     void greeted(const reply& answer);
     void connect_locked();
-    void give_up(failure why);
+    void give_up(const failure& why);
     void timer_due();
     std::shared_ptr<reply_reader> current_reader() const;
 

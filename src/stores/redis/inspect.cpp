@@ -1,7 +1,7 @@
 // What operators see and do.
-#include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "runtime/loop.hpp"
@@ -73,7 +73,7 @@ result<lock_record> redis_store::show(std::string_view name) {
 }
 
 result<std::vector<lock_record>> redis_store::list(std::string_view prefix, bool all) {
-    std::vector<std::string> names;
+    std::set<std::string> names;  // SCAN may tell a key twice
     std::string cursor = "0";
     do {
         const auto said =
@@ -84,11 +84,9 @@ result<std::vector<lock_record>> redis_store::list(std::string_view prefix, bool
         cursor = said->elements[0].text;
         for (const auto& key : said->elements[1].elements) {
             const auto name = name_in(key.text);
-            if (name && name->starts_with(prefix)) names.emplace_back(*name);
+            if (name && name->starts_with(prefix)) names.emplace(*name);
         }
     } while (cursor != "0");
-    std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
     std::vector<lock_record> records;
     for (const auto& name : names) {
         auto record = show(name);
