@@ -72,9 +72,10 @@ endfunction()
 
 # A test program whose cases are tests of one ring (the label):
 # holdfast_test(unit_core LABEL unit SOURCES a.cpp LINK holdfast_static)
-# With SERIAL its cases run alone: for tests that load the machine. TIMEOUT is per case.
+# With SERIAL its cases run alone: for tests that load the machine. TIMEOUT is per case. FIXTURE is
+# what CTest sets up before.
 function(holdfast_test name)
-    cmake_parse_arguments(arg "SERIAL" "LABEL;TIMEOUT" "SOURCES;LINK" ${ARGN})
+    cmake_parse_arguments(arg "SERIAL" "LABEL;TIMEOUT;FIXTURE" "SOURCES;LINK" ${ARGN})
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60)
     endif()
@@ -87,7 +88,8 @@ function(holdfast_test name)
     target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
     # PRE_TEST: the program is asked for its cases when tests run, not while it is built.
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX ${arg_LABEL}.
-        PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL})
+        PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_SERIAL}
+            FIXTURES_REQUIRED "${arg_FIXTURE}")
 endfunction()
 
 # A store's library: holdfast_store(sqlite) makes the target holdfast-sqlite of the part sqlite. It

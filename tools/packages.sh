@@ -12,6 +12,12 @@ need_to_test() {
         clang-format-14 libclang-rt-14-dev python3 shellcheck redis-server redis-tools
 }
 
+# The toolchains of the peers: those on the PATH, else Debian's.
+need_to_meet_peers() {
+    command -v javac >/dev/null || need_packages default-jdk-headless
+    command -v mvn >/dev/null || need_packages maven
+}
+
 missing_packages() {
     local name
     for name in "$@"; do

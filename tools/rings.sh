@@ -2,8 +2,8 @@
 # The rings of tests. Each prints one closing line with counts; a ring that ran nothing has failed.
 # Sourced by dev.
 
-default_rings=(unit conformance simulation process cli consumers layout bench-smoke format asan tsan
-    fuzz check)
+default_rings=(unit conformance simulation process cli consumers interop layout bench-smoke format
+    asan tsan fuzz check)
 
 # Counts of the ring that runs, and of all.
 passed=0 failed=0 skipped=0 passed_in_all=0 failed_in_all=0
@@ -89,6 +89,10 @@ ring_simulation() {
 ring_process() { ring_of_dev process; }
 ring_cli() { ring_of_dev cli; }
 ring_consumers() { ring_of_dev consumers; }
+ring_interop() {
+    need_to_meet_peers
+    ring_of_dev interop
+}
 ring_layout() { ring_of_dev layout; }
 
 ring_asan() {

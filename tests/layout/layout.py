@@ -20,7 +20,8 @@ FUNCTION_LINES_MAX = 70
 COLUMNS_MAX = 100
 
 CODE = (".cpp", ".hpp", ".h")
-TEXT = CODE + (".cmake", ".in", ".json", ".md", ".py", ".sh", ".txt", ".sql", "/dev", "/run")
+TEXT = CODE + (".cmake", ".in", ".java", ".json", ".md", ".py", ".sh", ".txt", ".sql", ".xml",
+               "/dev", "/run")
 OTHERS = ("/.clang-format", "/.clang-tidy", "/.editorconfig", "/.gitignore", ".map", ".css", ".js")
 
 RULES = {}
