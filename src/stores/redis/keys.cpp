@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::size_t, 4> dashes{8, 13, 18, 23};
 constexpr std::size_t uuid_size = 36;
 // Ours have one hold each, so the number tells nothing.
-constexpr std::string_view number = ":1";
+constexpr std::string_view thread_number = ":1";
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::string with_prefix(std::string_view prefix, std::string_view name) {
 std::string field_of(const claim_id& id) {
     std::string field = to_string(id);
     for (const auto at : dashes) field.insert(at, 1, '-');
-    return field.append(number), field;
+    return field.append(thread_number), field;
 }
 
 std::string bytes_of(const claim_id& id) {
@@ -40,7 +40,7 @@ std::string bytes_of(const claim_id& id) {
 }
 
 claim_id claim_of(std::string_view field) noexcept {
-    if (field.size() != uuid_size + number.size() || !field.ends_with(number)) return {};
+    if (field.size() != uuid_size + thread_number.size() || !field.ends_with(thread_number)) return {};
     std::array<char, 32> digits{};
     std::size_t count = 0;
     for (const char letter : field.substr(0, uuid_size)) {
