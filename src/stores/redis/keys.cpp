@@ -40,7 +40,8 @@ std::string bytes_of(const claim_id& id) {
 }
 
 claim_id claim_of(std::string_view field) noexcept {
-    if (field.size() != uuid_size + thread_number.size() || !field.ends_with(thread_number)) return {};
+    if (field.size() != uuid_size + thread_number.size() || !field.ends_with(thread_number))
+        return {};
     std::array<char, 32> digits{};
     std::size_t count = 0;
     for (const char letter : field.substr(0, uuid_size)) {

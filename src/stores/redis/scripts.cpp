@@ -430,9 +430,10 @@ std::string sha1(std::string_view text) {
     return hex;
 }
 
+// Never destroyed: a client may outlive main().
 const loaded& the(script which) {
-    static const auto all = [] {
-        std::array<loaded, static_cast<std::size_t>(script::count)> made{{
+    static const auto& all = *[] {
+        auto* made = new std::array<loaded, static_cast<std::size_t>(script::count)>{{
             {joined({common, want, acquire}), {}},
             {joined({common, want, acquire_shared}), {}},
             {joined({common, permits_used, want, acquire_permits}), {}},
@@ -443,7 +444,7 @@ const loaded& the(script which) {
             {joined({evict}), {}},
             {joined({common, find_hold, show}), {}},
         }};
-        for (auto& one : made) one.digest = sha1(one.text);
+        for (auto& one : *made) one.digest = sha1(one.text);
         return made;
     }();
     return all[static_cast<std::size_t>(which)];
