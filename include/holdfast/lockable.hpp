@@ -21,7 +21,6 @@ HOLDFAST_EXPORT void pause_at_random(duration most);
 
 }  // namespace detail
 
-
 /// Makes a kind usable with std::unique_lock, std::scoped_lock, std::lock and, if the kind has
 /// shared holds, std::shared_lock (Lockable, TimedLockable, SharedTimedLockable).
 ///
