@@ -244,6 +244,8 @@ if held[2] then
     redis.call('hset', lock, 'mode', 'read')
   end
   tell(KEYS[5], '1')
+  -- Redisson forgets the 1 for a thread that is about to sleep; a 0 it keeps.
+  redis.call('publish', KEYS[5], '0')
   return 1
 end
 if held[1] then
@@ -350,6 +352,7 @@ redis.call('set', timeout, 1, 'PX', remaining)
 outlast(lock, remaining)
 outlast(records, remaining)
 redis.call('publish', KEYS[4], '1')
+redis.call('publish', KEYS[4], '0')
 return {remaining, 2, 1}
 )lua";
 
