@@ -98,10 +98,18 @@ TEST_F(sqlite_open, leaves_no_fifo_behind) {
 
 TEST_F(sqlite_open, refuses_a_newer_schema) {
     { client a{home_.file()}; }
-    change("PRAGMA user_version = 2");
+    change("PRAGMA user_version = 3");
     const auto why = refusal();
     EXPECT_EQ(why.code, errc::unsupported);
     EXPECT_NE(why.detail.find("newer holdfast"), std::string::npos) << why.detail;
+}
+
+TEST_F(sqlite_open, refuses_a_schema_that_was_never_released) {
+    { client a{home_.file()}; }
+    change("PRAGMA user_version = 1");
+    const auto why = refusal();
+    EXPECT_EQ(why.code, errc::unsupported);
+    EXPECT_NE(why.detail.find("remove it"), std::string::npos) << why.detail;
 }
 
 TEST_F(sqlite_open, refuses_the_database_of_another_program) {

@@ -135,7 +135,14 @@ void check_version(database& on, std::int64_t version) {
         refuse(errc::bad_reply,
                on.path() + " has an impossible schema version (" + std::to_string(version) + ")");
     }
-    // The place for migrations: schema 1 is the first.
+    if (version < schema_version) {
+        refuse(errc::unsupported, on.path() +
+                                      " was written by a holdfast that was never released "
+                                      "(schema " +
+                                      std::to_string(version) +
+                                      "); stop all programs that use it and remove it");
+    }
+    // The place for migrations, from the first release on.
 }
 
 // True if the database is ours and complete; false if it is empty.

@@ -27,7 +27,8 @@ namespace holdfast::sqlite {
 
 /// "Hfst": tells our databases from those of other programs.
 inline constexpr std::int64_t application_id = 0x48667374;
-inline constexpr std::int64_t schema_version = 1;
+/// 1 was never released.
+inline constexpr std::int64_t schema_version = 2;
 /// The lower part of a token counts grants, the upper one epochs.
 inline constexpr unsigned epoch_shift = 40;
 
