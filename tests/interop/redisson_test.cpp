@@ -32,49 +32,38 @@ class redisson : public testing::TestWithParam<const char*> {
         server_.ask({"SET", key, std::to_string(now.empty() ? 1 : std::stoi(now) + 1)});
     }
 
+    /// What the counter says after both sides have counted so often.
+    template <class Kind>
+    int counted_together(const std::string& theirs, const Kind& ours, int times) const {
+        auto there = start_peer();
+        there.begin("count " + theirs + " counter " + std::to_string(times));
+        for (int i = 0; i < times; ++i) {
+            const lease held = ours.acquire({.wait = 20s});
+            count("counter");
+        }
+        EXPECT_EQ(there.answer(120s), "counted");
+        return std::stoi(server_.ask({"GET", "counter"}));
+    }
+
     redis_server server_{{.keeps_data = false, .more = {}}};
 };
 
 constexpr int each = 5000;
 
 TEST_P(redisson, counts_together_under_a_mutex_without_losing_any) {
-    auto there = start_peer();
-    there.begin("count mutex x counter " + std::to_string(each));
-    const mutex here{connect(), "x"};
-    for (int i = 0; i < each; ++i) {
-        const lease held = here.acquire({.wait = 20s});
-        count("counter");
-    }
-    EXPECT_EQ(there.answer(120s), "counted");
-    EXPECT_EQ(server_.ask({"GET", "counter"}), std::to_string(2 * each));
+    EXPECT_EQ(counted_together("mutex x", mutex{connect(), "x"}, each), 2 * each);
     EXPECT_EQ(server_.ask({"EXISTS", "x"}), "0");
 }
 
 TEST_P(redisson, counts_together_under_a_write_lock_without_losing_any) {
-    auto there = start_peer();
-    there.begin("count write x counter " + std::to_string(each));
-    const shared_mutex here{connect(), "x"};
-    for (int i = 0; i < each; ++i) {
-        const lease held = here.acquire({.wait = 20s});
-        count("counter");
-    }
-    EXPECT_EQ(there.answer(120s), "counted");
-    EXPECT_EQ(server_.ask({"GET", "counter"}), std::to_string(2 * each));
+    EXPECT_EQ(counted_together("write x", shared_mutex{connect(), "x"}, each), 2 * each);
     EXPECT_EQ(server_.ask({"EXISTS", "x"}), "0");
 }
 
 // The proof that the two tests above can fail.
 TEST_P(redisson, loses_counts_where_the_two_lock_different_names) {
     constexpr int few = 1000;
-    auto there = start_peer();
-    there.begin("count mutex theirs counter " + std::to_string(few));
-    const mutex here{connect(), "ours"};
-    for (int i = 0; i < few; ++i) {
-        const lease held = here.acquire({.wait = 20s});
-        count("counter");
-    }
-    EXPECT_EQ(there.answer(120s), "counted");
-    EXPECT_LT(std::stoi(server_.ask({"GET", "counter"})), 2 * few);
+    EXPECT_LT(counted_together("mutex theirs", mutex{connect(), "ours"}, few), 2 * few);
 }
 
 TEST_P(redisson, wakes_our_waiters) {

@@ -53,21 +53,12 @@ result<reply> redis_store::ask(std::string command) {
     return *std::move(one->said);
 }
 
-result<reply> redis_store::run(script which, std::span<const std::string_view> keys,
-                               std::span<const std::string_view> arguments) {
-    command words{3 + keys.size() + arguments.size()};
-    words.add("EVALSHA").add(digest_of(which)).add(static_cast<std::int64_t>(keys.size()));
-    for (const auto& key : keys) words.add(key);
-    for (const auto& argument : arguments) words.add(argument);
-    return ask(words.take());
-}
-
 result<lock_record> redis_store::show(std::string_view name) {
     const auto records = records_key(name);
     const auto token = token_key(name);
     const auto waiters = waiters_key(name);
     const std::array<std::string_view, 4> keys{name, records, token, waiters};
-    const auto said = run(script::show, keys, {});
+    const auto said = ask(command_of(script::show, keys, {}));
     if (!said) return said.error();
     return read_show(name, *said);
 }
@@ -108,7 +99,7 @@ result<holder_record> redis_store::evict(std::string_view name, fencing_token to
                        .lock = std::string(name)};
     const std::array<std::string_view, 3> keys{name, records, tokens};
     const std::array<std::string_view, 1> arguments{wanted};
-    const auto found = run(script::evict, keys, arguments);
+    const auto found = ask(command_of(script::evict, keys, arguments));
     if (!found) return found.error();
     if (found->elements.size() != 3) return none;
     const auto& parts = found->elements;
@@ -123,11 +114,8 @@ result<holder_record> redis_store::evict(std::string_view name, fencing_token to
 }
 
 result<bool> redis_store::release_now(std::string_view name, const claim_id& claim) {
-    const auto keys = release_keys{name};
-    const auto field = field_of(claim);
-    const auto bytes = bytes_of(claim);
-    const std::array<std::string_view, 2> arguments{field, bytes};
-    const auto said = run(script::release, keys.all(), arguments);
+    const release_words words{name, claim};
+    const auto said = ask(command_of(script::release, words.keys(), words.arguments()));
     if (!said) return said.error();
     return said->number == 1;
 }

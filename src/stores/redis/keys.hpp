@@ -40,24 +40,29 @@ inline std::string permits_channel(std::string_view name) {
     return with_prefix("redisson_sc", name);
 }
 
-/// The keys of script::release.
-struct release_keys {
-    explicit release_keys(std::string_view of)
+/// The keys and arguments of script::release.
+struct release_words {
+    release_words(std::string_view of, const claim_id& claim)
         : name(of),
           records(records_key(of)),
           waiters(waiters_key(of)),
           of_mutex(mutex_channel(of)),
           of_shared(shared_channel(of)),
-          of_permits(permits_channel(of)) {}
-    std::array<std::string_view, 6> all() const {
+          of_permits(permits_channel(of)),
+          field(field_of(claim)),
+          bytes(bytes_of(claim)) {}
+    std::array<std::string_view, 6> keys() const {
         return {name, records, waiters, of_mutex, of_shared, of_permits};
     }
+    std::array<std::string_view, 2> arguments() const { return {field, bytes}; }
     std::string_view name;
     std::string records;
     std::string waiters;
     std::string of_mutex;
     std::string of_shared;
     std::string of_permits;
+    std::string field;
+    std::string bytes;
 };
 
 }  // namespace holdfast::redis

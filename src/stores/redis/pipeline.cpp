@@ -4,15 +4,6 @@
 
 namespace holdfast::redis {
 
-void pipeline::run(script which, std::span<const std::string_view> keys,
-                   std::span<const std::string_view> arguments, answered then) {
-    command words{3 + keys.size() + arguments.size()};
-    words.add("EVALSHA").add(digest_of(which)).add(static_cast<std::int64_t>(keys.size()));
-    for (const auto& key : keys) words.add(key);
-    for (const auto& argument : arguments) words.add(argument);
-    send(words.take(), std::move(then));
-}
-
 void pipeline::send(std::string bytes, answered then) {
     failure why;
     {

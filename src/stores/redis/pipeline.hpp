@@ -24,9 +24,10 @@ class pipeline final : public connection {
     /// Written at once by the calling thread. `then` is called in the loop, or, if the server is
     /// known to be unreachable, in here.
     void send(std::string bytes, answered then);
-    /// `rest`: everything that follows the digest.
     void run(script which, std::span<const std::string_view> keys,
-             std::span<const std::string_view> arguments, answered then);
+             std::span<const std::string_view> arguments, answered then) {
+        send(command_of(which, keys, arguments), std::move(then));
+    }
 
   private:
     struct sent_command {

@@ -60,7 +60,6 @@ record record::of(std::string_view field, std::string_view text) {
     const auto client_at = [&] { return text.find(' '); };
     if (take(text, one.first) && take(text, one.tokens) && take(text, one.since_us) &&
         take(text, one.permits) && client_at() != std::string_view::npos) {
-        one.bound = text.front() != '-';
         one.owner = text.substr(client_at() + 1);
         return one;
     }

@@ -18,7 +18,6 @@ struct record {
     std::uint32_t tokens = 0;
     std::int64_t since_us = 0;  ///< by the server's clock
     std::uint32_t permits = 1;
-    bool bound = false;  ///< to a client, which may not be another's
     std::string_view owner{};
 
     static record of(std::string_view field, std::string_view text);

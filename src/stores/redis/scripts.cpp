@@ -4,6 +4,8 @@
 
 #include <openssl/evp.h>
 
+#include "stores/redis/reply.hpp"
+
 namespace holdfast::redis {
 namespace {
 
@@ -461,6 +463,15 @@ std::string_view text_of(script which) {
 
 const std::string& digest_of(script which) {
     return the(which).digest;
+}
+
+std::string command_of(script which, std::span<const std::string_view> keys,
+                       std::span<const std::string_view> arguments) {
+    command words{3 + keys.size() + arguments.size()};
+    words.add("EVALSHA").add(digest_of(which)).add(static_cast<std::int64_t>(keys.size()));
+    for (const auto& key : keys) words.add(key);
+    for (const auto& argument : arguments) words.add(argument);
+    return words.take();
 }
 
 }  // namespace holdfast::redis

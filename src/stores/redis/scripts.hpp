@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -58,5 +59,8 @@ inline constexpr std::int64_t renewal_taken_over = -2;
 std::string_view text_of(script which);
 /// The SHA-1 by which Redis knows it, in hexadecimal.
 const std::string& digest_of(script which);
+/// Runs it, if Redis knows it.
+std::string command_of(script which, std::span<const std::string_view> keys,
+                       std::span<const std::string_view> arguments);
 
 }  // namespace holdfast::redis

@@ -226,11 +226,8 @@ void redis_store::release(call_id call, std::span<const hold_ref> holds) {
     for (std::size_t i = 0; i < holds.size(); ++i) {
         const auto& [name, id] = holds[i];
         room_->leave(id);
-        const release_keys keys{name};
-        const auto field = field_of(id);
-        const auto bytes = bytes_of(id);
-        const std::array<std::string_view, 2> arguments{field, bytes};
-        pipeline_->run(script::release, keys.all(), arguments,
+        const release_words words{name, id};
+        pipeline_->run(script::release, words.keys(), words.arguments(),
                        [out = out_, call, gathered, i](const result<reply>& said) {
                            auto one = !said               ? result<release_reply>(said.error())
                                       : said->number == 1 ? release_reply::released

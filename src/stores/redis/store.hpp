@@ -58,8 +58,6 @@ class redis_store final : public store, public inspector {
     result<bool> release_now(std::string_view name, const claim_id& claim);
     /// Sends a command and waits for its answer.
     result<reply> ask(std::string command);
-    result<reply> run(script which, std::span<const std::string_view> keys,
-                      std::span<const std::string_view> arguments);
 
     const settings how_;
     runtime::loop& loop_;
